@@ -1,9 +1,9 @@
 """Times of indexing, searching and asking: `python -m benchmarks.answers [FOLDER --questions FILE] [--json]`.
 
 Warm figures come from one run in this process: index (from files to vectors), the first question (models
-loaded), and the median of the next ones. Cold ones are of a command of its own for each question, in turns
-with `--before`, an older checkout, and `--qmd`, the program qmd with its search by words; both have an index
-of their own. A ratio above 1 means that this checkout is faster.
+loaded), and the median of the others. Cold figures come from one process per question, in turns with
+`--before`, an older checkout, and `--qmd`, the search by words of the program qmd; each program has another
+index. A ratio above 1 means that this checkout is faster.
 """
 
 from __future__ import annotations
@@ -30,14 +30,22 @@ VERBS = {"search": ("search",), "search by words": ("search", "--retriever", "bm
 
 @dataclass(frozen=True)
 class Program:
-    """A program with an index of its own: `verbs` are the commands that come before a question."""
+    """A program with its index.
+
+    name: shown with its figures.
+    start: the words that start it.
+    verbs: the words before a question, by kind of command.
+    options: the words after a question.
+    environment: variables of its processes.
+    folder: where they run.
+    """
 
     name: str
     start: Sequence[str]
     verbs: Mapping[str, Sequence[str]]
     options: Sequence[str]
     environment: Mapping[str, str]
-    at: Path
+    folder: Path
 
     def seconds(self, verb: str, question: str) -> float:
         """The time of one command, from its start to its end."""
@@ -50,7 +58,7 @@ class Program:
         subprocess.run(
             [*self.start, *arguments],
             env=os.environ | self.environment,
-            cwd=self.at,
+            cwd=self.folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -63,39 +71,37 @@ def checkout(name: str, tree: Path, folder: Path, scratch: Path) -> Program:
     index = str(scratch / name)
     start = [sys.executable, "-m", "spanwise"]
     compiled = {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""}  # as an installed package is
-    made = Program(name, start, VERBS, ("--index", index), compiled, tree)
-    made.run("index", str(folder), "--index", index)
+    program = Program(name, start, VERBS, ("--index", index), compiled, tree)
+    program.run("index", str(folder), "--index", index)
     for verb in VERBS:
-        made.seconds(verb, "Is everything compiled?")
-    return made
+        program.seconds(verb, "Is everything compiled?")
+    return program
 
 
-def qmd(program: str, folder: Path, scratch: Path) -> Program:
+def qmd(path: str, folder: Path, scratch: Path) -> Program:
     """The program qmd with a collection of the Markdown files of the folder."""
     home = scratch / "home"
     home.mkdir()
-    made = Program("qmd", [program], {"search by words": ("search",)}, (), {"HOME": str(home)}, scratch)
-    made.run("collection", "add", str(folder), "--name", "docs")
-    return made
+    program = Program("qmd", [path], {"search by words": ("search",)}, (), {"HOME": str(home)}, scratch)
+    program.run("collection", "add", str(folder), "--name", "docs")
+    return program
 
 
 def cold(programs: Sequence[Program], questions: Sequence[str]) -> dict[str, dict[str, float]]:
     """For each kind of command the median seconds of each program, and its ratio to the first one."""
-    found: dict[str, dict[str, float]] = {}
-    left = iter(questions)
+    figures: dict[str, dict[str, float]] = {}
     rounds = len(questions) // len(VERBS)
-    for verb in VERBS:
+    for number, verb in enumerate(VERBS):
         able = [program for program in programs if verb in program.verbs]
-        asked = [next(left) for _ in range(rounds)]  # new ones: answers are kept
-        times = [[program.seconds(verb, question) for program in able] for question in asked]
-        columns = dict(zip((program.name for program in able), zip(*times, strict=True), strict=True))
-        ours = columns[programs[0].name]
-        found[verb] = {name: round(median(column), 3) for name, column in columns.items()}
-        for name, column in columns.items():
-            ratios = [other / own for own, other in zip(ours, column, strict=True)]
-            if column is not ours:
-                found[verb][f"{name}: ratio"] = round(median(ratios), 2)
-    return found
+        batch = questions[number * rounds : (number + 1) * rounds]  # new questions: answers are cached
+        times = [[program.seconds(verb, question) for program in able] for question in batch]
+        ours, *others = zip(*times, strict=True)
+        figures[verb] = {able[0].name: round(median(ours), 3)}
+        for program, seconds in zip(able[1:], others, strict=True):
+            ratios = [other / own for own, other in zip(ours, seconds, strict=True)]
+            figures[verb][program.name] = round(median(seconds), 3)
+            figures[verb][f"{program.name}: ratio"] = round(median(ratios), 2)
+    return figures
 
 
 def warm(folder: Path, questions: Sequence[str]) -> dict[str, float]:
@@ -110,18 +116,21 @@ def warm(folder: Path, questions: Sequence[str]) -> dict[str, float]:
             work(question)
             return 1000 * (time.perf_counter() - began)
 
-        asked, stages = [], []
-        for question in questions:
-            asked.append(ms(lambda text: stages.append(library.ask(text).timings_ms), question))
-        searched = [ms(library.search, question) for question in questions]
+        stages: list[Mapping[str, float]] = []
+        ask_ms = [
+            ms(lambda text: stages.append(library.ask(text).timings_ms), question) for question in questions
+        ]
+        search_ms = [ms(library.search, question) for question in questions]
         passages = library.status()["passages"]
     return {
         "passages": passages,
         "index_s": round(indexed, 2),
-        "first_question_ms": round(asked[0], 1),
-        "question_ms": round(median(asked[1:]), 1),
-        "search_ms": round(median(searched), 1),
-        **{f"{name}_ms": round(median(one.get(name, 0.0) for one in stages[1:]), 1) for name in stages[0]},
+        "first_question_ms": round(ask_ms[0], 1),
+        "question_ms": round(median(ask_ms[1:]), 1),
+        "search_ms": round(median(search_ms), 1),
+        **{
+            f"{name}_ms": round(median(times.get(name, 0.0) for times in stages[1:]), 1) for name in stages[0]
+        },
     }
 
 
@@ -135,20 +144,20 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="an older checkout")
     parser.add_argument("--qmd", help="the program qmd")
     parser.add_argument("--json", action="store_true")
-    how = parser.parse_args()
-    every = [one.question for one in spanwise.evaluation.read_questions(how.questions)]
-    questions = list(dict.fromkeys(every))[:N_QUESTIONS]
-    folder = how.folder.resolve()
+    options = parser.parse_args()
+    texts = [question.question for question in spanwise.evaluation.read_questions(options.questions)]
+    questions = list(dict.fromkeys(texts))[:N_QUESTIONS]
+    folder = options.folder.resolve()
     figures: dict[str, object] = dict(warm(folder, questions))
     with TemporaryDirectory() as name:
         scratch = Path(name)
         programs = [checkout("spanwise", HERE, folder, scratch)]
-        if how.before:
-            programs.append(checkout("before", how.before.resolve(), folder, scratch))
-        if how.qmd:
-            programs.append(qmd(how.qmd, folder, scratch))
+        if options.before:
+            programs.append(checkout("before", options.before.resolve(), folder, scratch))
+        if options.qmd:
+            programs.append(qmd(options.qmd, folder, scratch))
         figures["cold_s"] = cold(programs, questions)
-    print(json.dumps(figures) if how.json else "\n".join(f"{k:18} {v}" for k, v in figures.items()))
+    print(json.dumps(figures) if options.json else "\n".join(f"{k:18} {v}" for k, v in figures.items()))
 
 
 if __name__ == "__main__":

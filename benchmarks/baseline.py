@@ -1,8 +1,8 @@
-"""The figures that later work compares with: `python -m benchmarks.baseline --data DATA --choose DIR`.
+"""Baseline figures of all parts: `python -m benchmarks.baseline --data DATA --choose DIR`.
 
 Each part is a command whose figures go to `--out`, with the commit, the date, the machine and the command. A
-part that is there for the same commit and command is skipped, and most parts resume: run it again after an
-interruption. A part whose option is missing is named and left out.
+part that `--out` has for the same commit and command is skipped, and most parts resume after an interruption.
+A part whose option is missing is named and left out.
 
 choose                          the built-in reader on the folders of --choose, in plain and everyday wordings
 sample                          the sample corpus
@@ -43,7 +43,13 @@ SPEED_FIGURES = ("name", "peer_name", "threads", "ratio")
 
 @dataclass(frozen=True)
 class Part:
-    """A command, as the words after `python -m`; `needs` is the option without which it is left out."""
+    """A command whose figures are recorded.
+
+    command: the words after `python -m`.
+    needs: the option without which the part is left out, or "".
+    prepare: is called before the command.
+    figures: turns the command's output into figures.
+    """
 
     command: list[str]
     needs: str = ""
@@ -84,7 +90,7 @@ def parts_of(options: argparse.Namespace, work: Path) -> dict[str, Part]:
 
 
 def choose_part(options: argparse.Namespace, reader: Path) -> Part:
-    """`calibrate` of the built-in reader, copied to a folder that takes the observations."""
+    """`calibrate` of a copy of the built-in reader, which gets the observations."""
     weights = HERE / "models" / "weights" / "reader"
     command = ["spanwise", "calibrate", "--data", str(options.choose), "--out", str(reader)]
     command += ["--every", str(options.every), "--json"]
@@ -149,14 +155,14 @@ def git(*words: str) -> str:
 
 
 def commit() -> str:
-    """The last commit of more than figures, with a digest of what has changed since."""
+    """The last commit, the file of figures left out, with a digest of uncommitted changes."""
     changes = git("diff", "HEAD")
     digest = hashlib.sha256(changes.encode()).hexdigest()[:8]
     return git("log", "-1", "--format=%H") + (f"+{digest}" if changes else "")
 
 
 def machine() -> dict[str, Any]:
-    """The processor, its instruction sets for products, and the cores of this process."""
+    """The processor, its instruction sets for matrix products, and the cores of this process."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
     words = set(text.split())
@@ -184,7 +190,7 @@ def run(part: Part, command: str, label: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run the parts that are not there yet, and write after each."""
+    """Run the parts that have no record yet, and write after each."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.baseline",
         description=__doc__,
@@ -203,21 +209,22 @@ def main() -> None:
     work = options.work.resolve() / label
     work.mkdir(parents=True, exist_ok=True)
     parts = parts_of(options, work)
-    wanted = options.only.split(",") if options.only else list(parts)
-    if unknown := [name for name in wanted if name not in parts]:
+    names = options.only.split(",") if options.only else list(parts)
+    unknown = [name for name in names if name not in parts]
+    if unknown:
         parser.error(f"there is no part {unknown[0]!r}; expected some of {', '.join(parts)}")
     records = json.loads(options.out.read_text(encoding="utf-8")) if options.out.is_file() else {}
     places = {"WORK": work, "DATA": options.data, "CHOOSE": options.choose, "TREE": options.before, ".": HERE}
-    for name in wanted:
+    for name in names:
         part = parts[name]
         command = " ".join(part.command)
         for short, place in places.items():
             command = command.replace(str(place), short) if place else command
-        known = records.get(name, {})
+        record = records.get(name, {})
         if part.needs and getattr(options, part.needs) is None:
             print(f"{name} is left out: give --{part.needs}", file=sys.stderr)
-        elif (known.get("commit"), known.get("command")) == (label, command):
-            print(f"{name} is there", file=sys.stderr)
+        elif record.get("commit") == label and record.get("command") == command:
+            print(f"{name} is up to date", file=sys.stderr)
         else:
             print(f"{name}: {command}", file=sys.stderr)
             records[name] = run(part, command, label)

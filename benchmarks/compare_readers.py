@@ -1,4 +1,4 @@
-"""The same questions and passages through spanwise and through other readers, judged alike.
+"""Answers of spanwise and of other readers to the same questions on the same passages.
 
     python -m benchmarks.compare_readers notes --questions questions.jsonl --peer haystack --model FOLDER
 
@@ -43,11 +43,12 @@ def haystack(model: str) -> Reader:
 
     def answer(question: str, passages: Sequence[str]) -> Place:
         documents = [Document(content=text, meta={"number": i}) for i, text in enumerate(passages) if text]
-        found = max(reader.run(query=question, documents=documents)["answers"], key=lambda one: one.score)
-        if found.data is None or found.document is None or found.document_offset is None:
+        answers = reader.run(query=question, documents=documents)["answers"]
+        best = max(answers, key=lambda answer: answer.score)
+        if best.data is None or best.document is None or best.document_offset is None:
             return None
-        offset = found.document_offset
-        return int(found.document.meta["number"]), int(offset.start), int(offset.end)
+        offset = best.document_offset
+        return int(best.document.meta["number"]), int(offset.start), int(offset.end)
 
     return answer
 
@@ -64,8 +65,11 @@ def txtai(model: str) -> Reader:
             [text] = reader([question], [" ".join(best)])
         except TypeError:  # the best token is a marker, which has no place in the text
             return None
-        places = [(i, one.find(text)) for i, one in enumerate(best) if text and text in one]
-        return (*places[0], places[0][1] + len(text)) if places else None
+        for number, passage in enumerate(best):
+            if text and text in passage:
+                start = passage.find(text)
+                return number, start, start + len(text)
+        return None
 
     return answer
 
@@ -98,34 +102,36 @@ def main() -> None:
     parser.add_argument("--model", default="deepset/minilm-uncased-squad2")
     parser.add_argument("--retriever", default="")
     parser.add_argument("-k", type=int, default=20)
-    how = parser.parse_args()
-    questions = spanwise.evaluation.read_questions(how.questions)
-    peers = {name: PEERS[name](how.model) for name in how.peer}
+    options = parser.parse_args()
+    questions = spanwise.evaluation.read_questions(options.questions)
+    peers = {name: PEERS[name](options.model) for name in options.peer}
     verdicts: dict[str, list[Verdict]] = {name: [] for name in ("spanwise", *peers)}
     times: dict[str, list[float]] = {name: [] for name in verdicts}
-    with spanwise.open(how.folder) as library:
+    search = {"retriever": options.retriever, "k": options.k, "dedupe": False}
+    with spanwise.open(options.folder) as library:
         library.sync()
-        for one in questions:
-            options = {"retriever": how.retriever, "k": how.k, "dedupe": False}
-            passages = [hit.passage for hit in library.search(one.question, **options)]
-            answer = library.ask(one.question, **options)
-            verdicts["spanwise"].append(judge_answer(one, answer.best, sentence_spans))
+        for question in questions:
+            passages = [hit.passage for hit in library.search(question.question, **search)]
+            answer = library.ask(question.question, **search)
+            verdicts["spanwise"].append(judge_answer(question, answer.best, sentence_spans))
             times["spanwise"].append(sum(answer.timings_ms.values()))
             for name, reader in peers.items():
                 began = time.perf_counter()
-                place = reader(one.question, [passage.text for passage in passages])
+                place = reader(question.question, [passage.text for passage in passages])
                 times[name].append(1000 * (time.perf_counter() - began))
-                verdicts[name].append(judge_answer(one, answer_span(passages, place), sentence_spans))
+                verdicts[name].append(judge_answer(question, answer_span(passages, place), sentence_spans))
     handled = {
         name: {
-            one.id: float(v in ("right", "rightly declined")) for one, v in zip(questions, found, strict=True)
+            question.id: float(verdict in ("right", "rightly declined"))
+            for question, verdict in zip(questions, of_reader, strict=True)
         }
-        for name, found in verdicts.items()
+        for name, of_reader in verdicts.items()
     }
     print(f"| reader | {' | '.join(Verdict)} | handled | difference | p | ms |")
     print("|" + "---|" * (len(Verdict) + 5))
-    for name, found in verdicts.items():
-        counts, test = Counter(found), compare(handled["spanwise"], handled[name])
+    for name, of_reader in verdicts.items():
+        counts = Counter(of_reader)
+        test = compare(handled["spanwise"], handled[name])
         cells = [str(counts[verdict]) for verdict in Verdict]
         figures = (
             f"{test.system_mean:.3f} | {test.difference:+.3f} | {test.p:.4f} | {median(times[name]):.0f}"

@@ -1,7 +1,7 @@
-"""The engines that are compared, each run in a process of its own, pinned to the same threads.
+"""The engines that are compared, each in its own process, pinned to the same threads.
 
-An engine is a function that prepares itself for a corpus and returns what is measured: a search, from a
-question and k to the numbers of passages, or an encoder of texts. Engines of BM25 take a list of questions.
+An engine is a function that prepares itself for a corpus and returns the function to measure: a search, from
+a question and k to the numbers of passages, or an encoder of texts. Engines of BM25 take a list of questions.
 All engines of a comparison get the same passages, questions and vectors.
 """
 
@@ -34,7 +34,7 @@ Search = Callable[[str, int], Any]  # from a question and k to the numbers of pa
 SearchMany = Callable[[list[str], int], Any]  # the same for a list of questions
 Encode = Callable[[list[str]], Any]  # from texts to (n, width) float32, rows unit-norm
 
-GIVEN = "given"  # the digest of the vectors that the benchmark makes
+DIGEST = "given"  # of the vectors that the benchmark makes
 MIN_ROUND_S = 0.2
 THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
 WORD = re.compile(r"\b\w\w+\b")
@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Corpus:
-    """Passages and questions, and in a folder the vectors of both: see `speed.corpus_of`."""
+    """Passages and questions, with their vectors in a folder: see `speed.corpus_of`."""
 
     folder: Path
     passages: list[str]
@@ -65,8 +65,7 @@ class Corpus:
 
     def matrix(self, name: str) -> Matrix:
         """A saved matrix, mapped into memory."""
-        found: Matrix = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        return found
+        return np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
 
     @cached_property
     def question_vectors(self) -> dict[str, Matrix]:
@@ -98,7 +97,8 @@ def numbers_by_passage(library: Library, numbers: dict[str, int]) -> dict[int, i
     """The number of each passage by its id in the index."""
     with library.reading() as snapshot:
         ids = snapshot.passage_ids().tolist()
-        return {one: numbers[place[0]] for one, place in zip(ids, snapshot.places(ids), strict=True)}
+        places = zip(ids, snapshot.places(ids), strict=True)
+        return {passage_id: numbers[place[0]] for passage_id, place in places}
 
 
 def bm25(corpus: Corpus, hits: bool) -> SearchMany:
@@ -109,11 +109,11 @@ def bm25(corpus: Corpus, hits: bool) -> SearchMany:
     retriever = bm25_retriever(snapshot, library.analyzer)
     if hits:
         return lambda questions, k: [
-            [by_passage[hit.passage.id] for hit in found] for found in retriever.search(questions, k)
+            [by_passage[hit.passage.id] for hit in ranking] for ranking in retriever.search(questions, k)
         ]
     numbered = np.zeros(max(by_passage) + 1, np.int64)
     numbered[list(by_passage)] = list(by_passage.values())
-    return lambda questions, k: [numbered[found.passage_ids] for found in retriever.rank(questions, k)]
+    return lambda questions, k: [numbered[ranking.passage_ids] for ranking in retriever.rank(questions, k)]
 
 
 def bm25s(corpus: Corpus, backend: str) -> SearchMany:
@@ -126,13 +126,13 @@ def bm25s(corpus: Corpus, backend: str) -> SearchMany:
 
     index = library.BM25(k1=1.2, b=0.75, backend=backend)
     index.index(tokenized(corpus.passages), show_progress=False)
-    how = {"show_progress": False, "n_threads": THREADS if THREADS > 1 else 0}
-    return lambda questions, k: index.retrieve(tokenized(questions), k=k, **how).documents
+    options = {"show_progress": False, "n_threads": THREADS if THREADS > 1 else 0}
+    return lambda questions, k: index.retrieve(tokenized(questions), k=k, **options).documents
 
 
 def _words(stemmer: Any, text: str) -> list[str]:
-    kept = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
-    return list(stemmer.stemWords(kept))
+    words = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
+    return list(stemmer.stemWords(words))
 
 
 def rank_bm25(corpus: Corpus) -> SearchMany:
@@ -140,7 +140,7 @@ def rank_bm25(corpus: Corpus) -> SearchMany:
     words = partial(_words, import_module("Stemmer").Stemmer("english"))
     rows = list(range(len(corpus.passages)))
     index = import_module("rank_bm25").BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
-    return lambda questions, k: [index.get_top_n(words(one), rows, n=k) for one in questions]
+    return lambda questions, k: [index.get_top_n(words(question), rows, n=k) for question in questions]
 
 
 def rank_bm25_rs(corpus: Corpus) -> SearchMany:
@@ -149,12 +149,12 @@ def rank_bm25_rs(corpus: Corpus) -> SearchMany:
     index = import_module("rank_bm25_rs").BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
 
     def best(scores: Any, k: int) -> Any:
-        found = np.argpartition(scores, len(scores) - k)[-k:]
-        return found[np.argsort(-scores[found])]
+        top = np.argpartition(scores, len(scores) - k)[-k:]
+        return top[np.argsort(-scores[top])]
 
     def search(questions: list[str], k: int) -> Any:
         parts = (questions[first : first + THREADS] for first in range(0, len(questions), THREADS))
-        return [best(one, k) for part in parts for one in index.get_scores_many(list(map(words, part)))]
+        return [best(row, k) for part in parts for row in index.get_scores_many(list(map(words, part)))]
 
     return search
 
@@ -194,10 +194,10 @@ def fts5(corpus: Corpus) -> SearchMany:
 
     def search(question: str, k: int) -> Any:
         words = " OR ".join(f'"{word}"' for word in WORD.findall(question))
-        found = db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
-        return [row for [row] in found]
+        rows = db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
+        return [row for [row] in rows]
 
-    return lambda questions, k: [search(one, k) for one in questions]
+    return partial(_each, search)
 
 
 def dense(corpus: Corpus) -> Search:
@@ -205,13 +205,13 @@ def dense(corpus: Corpus) -> Search:
     library, numbers = spanwise_library(corpus)
     by_passage = numbers_by_passage(library, numbers)
     with library.store.writer() as writer:
-        writer.put_vectors(GIVEN, list(by_passage), corpus.matrix("vectors")[list(by_passage.values())])
+        writer.put_vectors(DIGEST, list(by_passage), corpus.matrix("vectors")[list(by_passage.values())])
         writer.commit()
-    index = library.store.snapshot().vectors(GIVEN, exact=True)
+    index = library.store.snapshot().vectors(DIGEST, exact=True)
 
     def search(question: str, k: int) -> list[int]:
-        found = index.search(corpus.question_vectors[question], k)[0]
-        return [by_passage[one] for one in found.passage_ids.tolist()]
+        ranking = index.search(corpus.question_vectors[question], k)[0]
+        return [by_passage[passage_id] for passage_id in ranking.passage_ids.tolist()]
 
     return search
 
@@ -224,10 +224,10 @@ def faiss_flat(corpus: Corpus) -> Search:
     return lambda question, k: index.search(corpus.question_vectors[question], k)[1][0]
 
 
-class GivenTokens:
+class StoredTokens:
     """A token encoder of passages that returns the saved vectors of the corpus."""
 
-    digest = GIVEN
+    digest = DIGEST
 
     def __init__(self, corpus: Corpus) -> None:
         texts = [text.strip() for text in corpus.passages]  # as they are indexed
@@ -236,7 +236,7 @@ class GivenTokens:
     def encode_passages(self, texts: Sequence[str], on_progress: Any) -> tuple[Matrix, NDArray[np.int64]]:
         """The vectors of all, and the number of each."""
         rows = [self._passages[text] for text in texts]
-        return np.concatenate(rows), np.array([len(each) for each in rows])
+        return np.concatenate(rows), np.array([len(row) for row in rows])
 
 
 def maxsim(corpus: Corpus) -> Search:
@@ -244,14 +244,14 @@ def maxsim(corpus: Corpus) -> Search:
     from spanwise.pipelines.parsing.sync import sync_tokens
 
     library, numbers = spanwise_library(corpus)
-    encoder: Any = GivenTokens(corpus)
+    encoder: Any = StoredTokens(corpus)
     sync_tokens(library.store, encoder)
     by_passage = numbers_by_passage(library, numbers)
-    index = library.store.snapshot().maxsim(GIVEN)
+    index = library.store.snapshot().maxsim(DIGEST)
 
     def search(question: str, k: int) -> list[int]:
-        found = index.search([corpus.question_tokens[question]], k)[0]
-        return [by_passage[one] for one in found.passage_ids.tolist()]
+        ranking = index.search([corpus.question_tokens[question]], k)[0]
+        return [by_passage[passage_id] for passage_id in ranking.passage_ids.tolist()]
 
     return search
 
@@ -282,7 +282,7 @@ def torch_maxsim(corpus: Corpus) -> Search:
 
 
 def encoder(corpus: Corpus) -> Encode:
-    """Our encoder of passages; a few are encoded now, so that nothing is loaded later."""
+    """Our encoder of passages, warmed up on a few."""
     from spanwise.models.encoder import load_encoder
 
     model = load_encoder()
@@ -308,13 +308,13 @@ def sentence_transformers(corpus: Corpus, bf16: bool) -> Encode:
 
 
 def reading(n_bytes: float) -> Callable[[], object]:
-    """Reads as many bytes as fast as the machine can: a product of float32 numbers with themselves."""
-    held = np.ones(max(1, int(n_bytes) // 4), np.float32)
-    return lambda: held.dot(held)
+    """A function that reads N bytes as fast as the machine can: a dot product of float32 numbers."""
+    numbers = np.ones(max(1, int(n_bytes) // 4), np.float32)
+    return lambda: numbers.dot(numbers)
 
 
 def peak_of_dense(corpus: Corpus) -> Search:
-    """Reading the vectors as they are held, two bytes a number."""
+    """Reading the vectors, two bytes per number."""
     read = reading(2 * corpus.matrix("vectors").size)
     return lambda question, k: [read()][:0]
 
@@ -328,11 +328,13 @@ def peak_of_maxsim(corpus: Corpus) -> Search:
 
 
 def peak_of_bm25(corpus: Corpus) -> SearchMany:
-    """Reading all pairs of a question's terms, four bytes each, of which the search leaves some out."""
+    """Reading all postings of a question's terms, four bytes each; the search skips some."""
     library, _ = spanwise_library(corpus)
     postings = library.store.snapshot().postings()
-    asked = [set(library.analyzer.question_terms(question)) for question in corpus.questions]
-    n_pairs = [sum(len(postings.find(term)[0]) for term in terms) for terms in asked]
+    n_pairs = [
+        sum(len(postings.find(term)[0]) for term in set(library.analyzer.question_terms(question)))
+        for question in corpus.questions
+    ]
     read = reading(4 * float(np.mean(n_pairs)))
     return lambda questions, k: [[read()][:0] for _ in questions]
 
@@ -363,7 +365,7 @@ ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
     },
     "dense": {"spanwise": dense, "FAISS IndexFlatIP": faiss_flat, PEAK: peak_of_dense},
 }
-"""The engines of each comparison, by name; PEAK only does the work that the machine cannot do without."""
+"""The engines of each comparison, by name; PEAK only reads or multiplies, as fast as the machine can."""
 
 
 def main(comparison: str, name: str, folder: str, cpus: str) -> None:
@@ -380,33 +382,32 @@ def main(comparison: str, name: str, folder: str, cpus: str) -> None:
         many = partial(_each, _nearest(run, corpus))
     print(json.dumps("ready"), file=answers, flush=True)
     for line in sys.stdin:
-        what, k = json.loads(line)
-        if what == "find":
-            found: Any = [[int(row) for row in rows] for rows in many(corpus.questions, k)]
+        request, k = json.loads(line)
+        if request == "find":
+            answer: Any = [[int(row) for row in rows] for rows in many(corpus.questions, k)]
         else:
             gc.collect()
-            found = encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k)
-        print(json.dumps(found), file=answers, flush=True)
+            answer = encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k)
+        print(json.dumps(answer), file=answers, flush=True)
 
 
 def encoding_s(encode: Encode, corpus: Corpus) -> float:
-    """Seconds a passage."""
+    """Seconds per passage."""
     began = time.perf_counter()
     encode(corpus.passages)
     return (time.perf_counter() - began) / len(corpus.passages)
 
 
 def search_s(search: SearchMany, corpus: Corpus, k: int) -> float:
-    """Seconds a question, one at a time or all at once on several threads, repeated for at least 0.2 s."""
-    every, batch = corpus.questions, 1 if THREADS == 1 else len(corpus.questions)
-    batches = [every[first : first + batch] for first in range(0, len(every), batch)]
+    """Seconds per question, one at a time or all at once on several threads, repeated for at least 0.2 s."""
+    batches = [corpus.questions] if THREADS > 1 else [[question] for question in corpus.questions]
     began = time.perf_counter()
     passes = 0
     while passes == 0 or time.perf_counter() - began < MIN_ROUND_S:
         for questions in batches:
             search(questions, k)
         passes += 1
-    return (time.perf_counter() - began) / passes / len(every)
+    return (time.perf_counter() - began) / passes / len(corpus.questions)
 
 
 def _each(search: Search, questions: list[str], k: int) -> Any:

@@ -1,12 +1,13 @@
 """Speed of 8 bits beside an older checkout: `python -m benchmarks.precision --before ../before`.
 
-Both encode passages and read twenty passages for a question in processes of their own, in turns, on one
-thread, restricted to an instruction set by the variables of oneDNN, ATen and MKL, and without bf16. Times are
-those of the processor, so that other programs disturb them little. Prints the flags of the processor and, for
-each set, the kernels that oneDNN chose, passages a second and ms a question before and now, the medians of
-their ratios (above 1 means that this checkout is faster), the GFLOP/s of a large product in each precision,
-and the share of it that the encoder reaches, with 2 operations a weight and 4 L H a token and layer for
-attention over L tokens of width H.
+Both encode passages and read twenty passages for a question, in turns, in separate processes with one thread.
+Variables of oneDNN, ATen and MKL restrict them to an instruction set, and bf16 is off. Times are processor
+times, so that other programs disturb them little. A ratio above 1 means that this checkout is faster.
+
+Prints the flags of the processor and, for each instruction set: the kernels that oneDNN chose; passages per
+second and ms per question, before and now, with the medians of their ratios; the GFLOP/s of a large product
+in each precision; and the share of it that the encoder reaches. A text counts 2 operations per weight and
+token, and 4 L H per token and layer for attention over L tokens of width H.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ if sys.argv[2] == "peak":
 
 
 def child(tree: Path, name: str, task: str, **variables: str) -> list[str]:
-    """The lines that a checkout prints in a process of its own."""
+    """The lines that a process of a checkout prints."""
     run = [sys.executable, "-W", "ignore", "-c", CHILD, name, task]
     env = os.environ | SETS[name] | {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"} | variables
     return subprocess.run(
@@ -109,7 +110,7 @@ def figures(name: str, before: Path, rounds: int) -> dict[str, Any]:
     trees = (before, HERE)
     pairs = [[json.loads(child(tree, name, "speed")[-1]) for tree in trees] for _ in range(rounds)]
     machine = json.loads(child(HERE, name, "peak")[-1])
-    rates, ms = ([[one[key] for one in pair] for pair in pairs] for key in ("passages_per_s", "read_ms"))
+    rates, ms = ([[run[key] for run in pair] for pair in pairs] for key in ("passages_per_s", "read_ms"))
     reached = median(now for _, now in rates) * machine["gflop"]
     return {
         "kernels": kernels(name),
@@ -132,11 +133,11 @@ def main() -> None:
     parser.add_argument("--before", type=Path, required=True, help="the older checkout")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=list(SETS), default=list(SETS), help="instruction sets")
-    how = parser.parse_args()
+    options = parser.parse_args()
     info = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").split()
     print(json.dumps({"flags": [flag for flag in FLAGS if flag in info]}))
-    for name in how.only:
-        print(json.dumps({name: figures(name, how.before.resolve(), how.rounds)}), flush=True)
+    for name in options.only:
+        print(json.dumps({name: figures(name, options.before.resolve(), options.rounds)}), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
 """Speed beside other programs: `python -m benchmarks.speed --only encode,maxsim,bm25,dense --json`.
 
-Each engine runs in a process of its own, on the same processor and threads. Engines take turns for several
+Each engine runs in a separate process, on the same processor and threads. Engines take turns for several
 rounds; figures are medians, and a ratio above 1 means that spanwise is faster. `overlap` is the mean share
-of our ten best passages that the peer finds, too. Needs `pip install -e '.[bench]'`; an engine that is not
+of our ten best passages that the peer also finds. Needs `pip install -e '.[bench]'`; an engine that is not
 installed is named and left out. Texts are the SQuAD files below SPANWISE_DATA, or the sample corpus.
 
-"the machine's peak" reads the same bytes (bm25, dense) or multiplies as often (maxsim) and finds nothing: its
+"the machine's peak" reads the same bytes (bm25, dense) or multiplies as often (maxsim) without a result: its
 ratio is the share of the machine's speed that we reach. `benchmarks.precision` prints that of encode.
 
-encode   passages a second, from text to vector
-maxsim   ms a question, from its token vectors to passages
-bm25     ms a question, from its text to ids and scores; on more than one thread all questions at once
-dense    ms a question, from its vector to passages, over --vectors random unit vectors
+encode   passages per second, from text to vector
+maxsim   ms per question, from its token vectors to passages
+bm25     ms per question, from its text to ids and scores; on more than one thread all questions at once
+dense    ms per question, from its vector to passages, over --vectors random unit vectors
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ NAMES = {"encode": "dense-encode", "maxsim": "maxsim-kernel", "bm25": "bm25-sear
 THREAD_VARIABLES = (
     "OMP MKL OPENBLAS BLIS VECLIB NUMEXPR NUMBA RAYON".replace(" ", "_NUM_THREADS ") + "_NUM_THREADS"
 ).split()
-WIDTH, K = 384, 10
+WIDTH = 384
+K = 10
 OURS = "spanwise"
 ENCODED = 64  # passages that the encoders are measured on
 TOKENS_OF = 2048  # passages of maxsim
@@ -54,36 +55,38 @@ def texts(seed: int) -> tuple[list[str], list[str]]:
     for path in files:
         for article in read_squad(path).articles:
             for paragraph in article.paragraphs:
-                found = asked.setdefault(paragraph.context, [])
-                found += [question.text for question in paragraph.questions if question.answers]
+                questions = asked.setdefault(paragraph.context, [])
+                questions += [question.text for question in paragraph.questions if question.answers]
     passages = sorted(asked)
     random.Random(seed).shuffle(passages)
     return passages, [question for passage in passages for question in asked[passage][:1]]
 
 
-def made(passages: list[str], n: int, seed: int) -> list[str]:
-    """n texts of sentences drawn from these passages, each of as many sentences as one of them has."""
+def synthetic(passages: list[str], n: int, seed: int) -> list[str]:
+    """n texts of sentences drawn from these passages, each as long as one of them."""
     draw = random.Random(seed)
     sentences = [re.split(r"(?<=[.!?]) +", passage) for passage in passages]
-    every = list(chain.from_iterable(sentences))
-    return [" ".join(draw.choices(every, k=len(draw.choice(sentences)))) for _ in range(n)]
+    pool = list(chain.from_iterable(sentences))
+    return [" ".join(draw.choices(pool, k=len(draw.choice(sentences)))) for _ in range(n)]
 
 
-def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
+def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> None:
     """Saves the corpus of a comparison with its vectors in a folder."""
-    passages, questions = texts(how.seed)
-    if comparison == "bm25" and how.passages:
-        passages = passages[: how.passages] + made(passages, how.passages - len(passages), how.seed)
-    limit = {"encode": ENCODED, "maxsim": how.passages or TOKENS_OF, "dense": how.vectors}.get(
+    passages, questions = texts(options.seed)
+    if comparison == "bm25" and options.passages:
+        passages = passages[: options.passages] + synthetic(
+            passages, options.passages - len(passages), options.seed
+        )
+    limit = {"encode": ENCODED, "maxsim": options.passages or TOKENS_OF, "dense": options.vectors}.get(
         comparison, len(passages)
     )
     if comparison == "dense":
-        passages = [f"passage {number}" for number in range(how.vectors)]
-    few = 10 if comparison in ("maxsim", "encode") else how.questions
-    corpus = Corpus(folder, passages[:limit], questions[:few])
+        passages = [f"passage {number}" for number in range(options.vectors)]
+    n_questions = 10 if comparison in ("maxsim", "encode") else options.questions
+    corpus = Corpus(folder, passages[:limit], questions[:n_questions])
     matrices: dict[str, Any] = {}
     if comparison == "dense":
-        rows = np.random.default_rng(how.seed).standard_normal((limit + few, WIDTH), np.float32)
+        rows = np.random.default_rng(options.seed).standard_normal((limit + n_questions, WIDTH), np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         matrices = {"vectors": rows[:limit], "question_vectors": rows[limit:]}
     if comparison == "maxsim":
@@ -91,9 +94,9 @@ def corpus_of(comparison: str, folder: Path, how: argparse.Namespace) -> None:
 
         encoder = load_token_encoder()
         matrices["tokens"], matrices["lengths"] = encoder.encode_passages(corpus.passages)
-        asked = encoder.encode_questions(corpus.questions)
-        matrices["question_tokens"] = np.concatenate(asked)
-        matrices["question_lengths"] = np.array([len(rows) for rows in asked])
+        question_tokens = encoder.encode_questions(corpus.questions)
+        matrices["question_tokens"] = np.concatenate(question_tokens)
+        matrices["question_lengths"] = np.array([len(rows) for rows in question_tokens])
     corpus.save(**matrices)
 
 
@@ -129,25 +132,25 @@ class Process:
         errors = self._process.communicate()[1].strip().splitlines()
         raise RuntimeError(errors[-1] if errors else f"exit code {self._process.returncode}")
 
-    def ask(self, what: str) -> Any:
-        """The answer to one request, see `engines.main`."""
+    def ask(self, request: str) -> Any:
+        """The answer to a request, see `engines.main`."""
         if self._process.stdin:
-            self._process.stdin.write(json.dumps([what, K]) + "\n")
+            self._process.stdin.write(json.dumps([request, K]) + "\n")
             self._process.stdin.flush()
         return self.answer()
 
 
-def compare(comparison: str, how: argparse.Namespace) -> list[dict[str, Any]]:
+def compare(comparison: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """A row for each number of threads and peer; engines that fail are named on stderr."""
     with TemporaryDirectory(prefix="spanwise-speed-") as scratch:
-        corpus_of(comparison, Path(scratch), how)
-        numbers = map(int, how.threads.split(","))
-        return [row for threads in numbers for row in _rows(comparison, Path(scratch), threads, how)]
+        corpus_of(comparison, Path(scratch), options)
+        numbers = map(int, options.threads.split(","))
+        return [row for threads in numbers for row in _rows(comparison, Path(scratch), threads, options)]
 
 
-def _rows(comparison: str, folder: Path, threads: int, how: argparse.Namespace) -> list[dict[str, Any]]:
+def _rows(comparison: str, folder: Path, threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
     running: dict[str, Process] = {}
-    for engine in [OURS, *how.peers.split(";")] if how.peers else ENGINES[comparison]:
+    for engine in [OURS, *options.peers.split(";")] if options.peers else ENGINES[comparison]:
         process = Process(comparison, engine, folder, threads)
         try:
             process.answer()
@@ -158,25 +161,26 @@ def _rows(comparison: str, folder: Path, threads: int, how: argparse.Namespace) 
             print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
     try:
         seconds: dict[str, list[float]] = {name: [] for name in running}
-        for _ in range(how.rounds):
+        for _ in range(options.rounds):
             for name, process in running.items():
                 seconds[name].append(process.ask("round"))
-        found = {name: process.ask("find") for name, process in running.items()}
+        rankings = {name: process.ask("find") for name, process in running.items()}
     finally:
         for process in running.values():
             process.end()
     if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
-    rows = [_row(comparison, name, seconds, found) for name in running if name != OURS]
-    return [{"threads": threads, **row} for row in rows]
+    peers = [name for name in running if name != OURS]
+    return [{"threads": threads, **_row(comparison, name, seconds, rankings)} for name in peers]
 
 
 def _row(
-    comparison: str, peer: str, seconds: dict[str, list[float]], found: dict[str, list[list[int]]]
+    comparison: str, peer: str, seconds: dict[str, list[float]], rankings: dict[str, list[list[int]]]
 ) -> dict[str, Any]:
-    ours, other = median(seconds[OURS]), median(seconds[peer])
+    ours = median(seconds[OURS])
+    other = median(seconds[peer])
     ratios = [b / a for a, b in zip(seconds[OURS], seconds[peer], strict=True)]
-    both = zip(found[OURS], found[peer], strict=True)
+    both = zip(rankings[OURS], rankings[peer], strict=True)
     shares = [len({*a} & {*b}) / max(1, len(a)) for a, b in both]
     per_second = comparison == "encode"
     figures = {
@@ -210,12 +214,13 @@ def main() -> None:
     parser.add_argument("--vectors", type=int, default=100_000, help="vectors of dense")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="print one JSON array")
-    how = parser.parse_args()
-    wanted = how.only.split(",")
-    if unknown := [name for name in wanted if name not in ENGINES]:
+    options = parser.parse_args()
+    comparisons = options.only.split(",")
+    unknown = [name for name in comparisons if name not in ENGINES]
+    if unknown:
         parser.error(f"there is no comparison {unknown[0]!r}; expected some of {', '.join(ENGINES)}")
-    rows = [row for name in wanted for row in compare(name, how)]
-    if how.json:
+    rows = [row for name in comparisons for row in compare(name, options)]
+    if options.json:
         print(json.dumps(rows))
         return
     for row in rows:

@@ -1,10 +1,10 @@
-"""Which passage a model prefers: readers and encoders on the same passages, in plain and in everyday words.
+"""How often a model ranks a right passage first: readers and encoders, in plain and in everyday wordings.
 
     python -m benchmarks.teachers --choose DIR --work WORK --reader builtin --reader TEACHER --encoder BASE
 
 `DIR/DOMAIN.jsonl` has questions about the folder `DIR/DOMAIN`. The default retriever finds `-k` passages for
-each; those of which none holds the answer are left out. A figure is the share of the others for which the
-passage that is ranked first holds it:
+each question; a question is left out if none of them holds the answer. A figure is the share of the other
+questions for which the passage that is ranked first holds it:
 
 found            questions with the answer among the passages, and all with an answer
 rank             the order of the retriever
@@ -51,10 +51,15 @@ SCALE = 20  # of cosines beside logits
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
-    """A question with an answer, the passages found for it, and which of these hold the answer (n,).
+class RankedQuestion:
+    """A question with an answer, and the n passages of the retriever.
 
-    `scores` has those of each model, (n,).
+    domain: the folder that it is about.
+    question: its text.
+    everyday: true for an everyday wording.
+    passages: best first.
+    right: (n,) true for passages that hold the answer.
+    scores: (n,) by the name of the model.
     """
 
     domain: str
@@ -65,39 +70,39 @@ class Ranked:
     scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-def ranked_questions(choose: Path, work: Path, k: int, every: int) -> list[Ranked]:
-    """All questions with an answer, in both wordings, with what the default retriever finds."""
+def ranked_questions(choose: Path, work: Path, k: int, every: int) -> list[RankedQuestion]:
+    """All questions with an answer, in all wordings, with the passages of the default retriever."""
     questions = []
     for domain, path in domains_of(choose).items():
-        asked = wordings_of(read_questions(path)[::every], everyday_wordings())
-        asked = [wording for wording in asked if wording.question.answerable]
+        wordings = wordings_of(read_questions(path)[::every], everyday_wordings())
+        wordings = [wording for wording in wordings if wording.question.answerable]
         with open_library(choose / domain, work / f"index-{domain}", cache=False) as library:
             library.sync()
             library.encode_for(stages_below([DEFAULT_RETRIEVER]), "builtin")
-            texts = [wording.question.question for wording in asked]
-            found = library.search_many(texts, k=k, dedupe=False, retriever=DEFAULT_RETRIEVER)
-        for wording, hits in zip(asked, found, strict=True):
+            texts = [wording.question.question for wording in wordings]
+            rankings = library.search_many(texts, k=k, dedupe=False, retriever=DEFAULT_RETRIEVER)
+        for wording, hits in zip(wordings, rankings, strict=True):
             passages = [hit.passage for hit in hits]
             right = np.array([holds_answer(wording.question, passage) for passage in passages], dtype=bool)
-            question = Ranked(domain, wording.question.question, wording.everyday, passages, right)
+            question = RankedQuestion(domain, wording.question.question, wording.everyday, passages, right)
             question.scores["rank"] = -np.log(np.arange(1, len(passages) + 1))
             questions.append(question)
     return questions
 
 
-def add_relevance(questions: Sequence[Ranked], name: str, label: str, work: Path) -> None:
-    """The relevance of each passage by a reader; what it gave is kept in `work`."""
+def add_relevance(questions: Sequence[RankedQuestion], name: str, label: str, work: Path) -> None:
+    """Adds the relevance of each passage by a reader; labels are cached in `work`."""
     reader = load_reader(name)
     store = LabelStore.open(work / f"labels-{reader.digest[:12]}", reader.digest)
     pairs = [pair_of(ranked.question, passage) for ranked in questions for passage in ranked.passages]
     label_pairs(reader, store, pairs, sentence_spans, show_progress)
     for ranked in questions:
         labels = [store.get(*pair_of(ranked.question, passage)) for passage in ranked.passages]
-        ranked.scores[label] = np.array([math.nan if found is None else found.relevance for found in labels])
+        ranked.scores[label] = np.array([each.relevance if each else math.nan for each in labels])
 
 
-def add_similarity(questions: Sequence[Ranked], name: str, label: str) -> None:
-    """The cosine of each passage with its question by an encoder, times SCALE."""
+def add_similarity(questions: Sequence[RankedQuestion], name: str, label: str) -> None:
+    """Adds the cosine of each passage with its question by an encoder, times SCALE."""
     folder = find_model(name)
     backbone = bert_backbone(read_checkpoint(folder))
     if backbone is None:
@@ -111,47 +116,47 @@ def add_similarity(questions: Sequence[Ranked], name: str, label: str) -> None:
         ranked.scores[label] = SCALE * (vectors @ vector).astype(np.float64)
 
 
-def show_progress(what: str, done: int, total: int) -> None:
-    """One line on stderr that is written over."""
-    print(f"\r{what} {done} of {total}", end="", file=sys.stderr)
+def show_progress(task: str, n: int, total: int) -> None:
+    """Overwrites a line on stderr."""
+    print(f"\r{task} {n} of {total}", end="", file=sys.stderr)
 
 
-def left_out_fit(questions: Sequence[Ranked], names: Sequence[str]) -> list[bool]:
-    """Whether the first passage of each question is right by a fit of these scores on the other folders."""
+def left_out_fit(questions: Sequence[RankedQuestion], names: Sequence[str]) -> list[bool]:
+    """For each question whether a fit of these scores on the other folders ranks a right passage first."""
     rows = [np.stack([ranked.scores[name] for name in names], axis=1) for ranked in questions]
     first = []
     for number, ranked in enumerate(questions):
-        others = [at for at, other in enumerate(questions) if other.domain != ranked.domain]
         if number == 0 or questions[number - 1].domain != ranked.domain:
-            weights = fit_listwise([rows[at] for at in others], [questions[at].right for at in others])
+            others = [i for i, other in enumerate(questions) if other.domain != ranked.domain]
+            weights = fit_listwise([rows[i] for i in others], [questions[i].right for i in others])
         first.append(bool(ranked.right[int(np.argmax(rows[number] @ weights))]))
     return first
 
 
 def figures(
-    questions: Sequence[Ranked], readers: Sequence[str], encoders: Sequence[str]
+    questions: Sequence[RankedQuestion], readers: Sequence[str], encoders: Sequence[str]
 ) -> dict[str, object]:
-    """The shares of the module, by the wording."""
-    found = [ranked for ranked in questions if ranked.right.any()]
+    """The figures of the module's docstring, by wording."""
+    with_answer = [ranked for ranked in questions if ranked.right.any()]
     ways = [["rank"], *([name] for name in (*readers, *encoders))]
     ways += [["rank", name] for name in (*readers, *encoders)]
     ways += [["rank", reader, encoder] for reader in readers for encoder in encoders]
     table: dict[str, object] = {}
     is_first = {
-        " + ".join(way): left_out_fit(found, way)
+        " + ".join(way): left_out_fit(with_answer, way)
         if len(way) > 1
-        else [prefers_right(ranked, way[0]) for ranked in found]
+        else [prefers_right(ranked, way[0]) for ranked in with_answer]
         for way in ways
     }
     for kind, everyday in (("plain", False), ("everyday", True)):
-        here = [at for at, ranked in enumerate(found) if ranked.everyday is everyday]
-        asked = sum(ranked.everyday is everyday for ranked in questions)
-        shares = {way: sum(firsts[at] for at in here) / max(1, len(here)) for way, firsts in is_first.items()}
-        table[kind] = {"questions": asked, "found": len(here), **shares}
+        rows = [i for i, ranked in enumerate(with_answer) if ranked.everyday is everyday]
+        n_questions = sum(ranked.everyday is everyday for ranked in questions)
+        shares = {way: sum(firsts[i] for i in rows) / max(1, len(rows)) for way, firsts in is_first.items()}
+        table[kind] = {"questions": n_questions, "found": len(rows), **shares}
     return table
 
 
-def prefers_right(ranked: Ranked, name: str) -> bool:
+def prefers_right(ranked: RankedQuestion, name: str) -> bool:
     """True if the passage with the highest score holds the answer."""
     return bool(ranked.right[int(np.argmax(ranked.scores[name]))])
 

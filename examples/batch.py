@@ -1,4 +1,4 @@
-"""A batch job: a file with one question a line becomes JSON lines with answers and citations.
+"""A batch job: a file with one question per line becomes JSON lines with answers and citations.
 
     python examples/batch.py FOLDER questions.txt answers.jsonl
 
@@ -23,22 +23,28 @@ def remaining(questions: Path, out: Path) -> Iterator[str]:
     data = out.read_bytes() if out.exists() else b""
     complete = data[: data.rfind(b"\n") + 1]
     out.write_bytes(complete)
-    done = {json.loads(line)["question"] for line in complete.splitlines()}
+    answered = {json.loads(line)["question"] for line in complete.splitlines()}
     for question in dict.fromkeys(questions.read_text(encoding="utf-8").splitlines()):
-        if question.strip() and question.strip() not in done:
+        if question.strip() and question.strip() not in answered:
             yield question.strip()
 
 
 def cited(answer: Answer) -> dict[str, Any]:
     """A line of the result: the answer with its places, or null with the nearest documents."""
     best = answer.best
+    places = [best, *best.also_in] if best else []
     return {
         "question": answer.question,
         "answer": best.text if best else None,
         "confidence": answer.confidence,
         "citations": [
-            {"document": one.span.document_id, "start": one.span.start, "end": one.span.end, "line": one.line}
-            for one in ((best, *best.also_in) if best else ())
+            {
+                "document": place.span.document_id,
+                "start": place.span.start,
+                "end": place.span.end,
+                "line": place.line,
+            }
+            for place in places
         ],
         "nearest": [] if best else [hit.passage.document_id for hit in answer.nearest],
     }

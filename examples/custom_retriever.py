@@ -26,20 +26,22 @@ class ByHeading:
     name = "by-heading"
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        self._passages = [one for one in passages if one.heading]
+        self._passages = [passage for passage in passages if passage.heading]
 
     def search(
         self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
     ) -> list[list[Hit]]:
-        """For each question its best k passages; `among` are the ids that a filter selects."""
+        """The best k passages for each question; `among` are the ids that a filter selects."""
         allowed = None if among is None else set(among.tolist())
-        kept = [one for one in self._passages if allowed is None or one.id in allowed]
-        return [self._best(words_of(question), kept, k) for question in questions]
+        passages = [passage for passage in self._passages if allowed is None or passage.id in allowed]
+        return [best_hits(words_of(question), passages, k) for question in questions]
 
-    def _best(self, words: set[str], kept: Sequence[Passage], k: int) -> list[Hit]:
-        scores = [(len(words & words_of(" ".join(one.heading))), one) for one in kept]
-        best = sorted(scores, key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))[:k]
-        return [Hit(one, float(score), rank) for rank, (score, one) in enumerate(best, start=1) if score]
+
+def best_hits(words: set[str], passages: Sequence[Passage], k: int) -> list[Hit]:
+    """The k passages whose headings share most of the words, best first."""
+    scores = [(len(words & words_of(" ".join(passage.heading))), passage) for passage in passages]
+    best = sorted(scores, key=lambda pair: (-pair[0], pair[1].document_id, pair[1].start))[:k]
+    return [Hit(passage, float(score), rank) for rank, (score, passage) in enumerate(best, start=1) if score]
 
 
 def words_of(text: str) -> set[str]:

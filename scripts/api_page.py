@@ -1,6 +1,6 @@
-"""Writes docs/api.md from signatures and docstrings, and docs/cli.md from the help of each verb.
+"""Writes docs/api.md from signatures and docstrings, and docs/cli.md from the help of each command.
 
-Run `python scripts/api_page.py` after a change of either; a test compares both with the code.
+Run `python scripts/api_page.py` after a change of any of these; a test compares both pages with the code.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ code 0: done; 1: a named error in one line; 2: wrong usage. Defaults of options 
 def api_page() -> str:
     """The text of docs/api.md."""
     names = sorted(set(spanwise.__all__) - {"errors", "__version__", *NAMESPACES})
-    parts = [API, *(part for name in names for part in _described(name, getattr(spanwise, name)))]
+    parts = [API, *(part for name in names for part in _section(name, getattr(spanwise, name)))]
     parts.append("## Errors\n\n`spanwise.errors`; each is a subclass of the one in brackets.\n")
     parts.append("\n".join(_errors()) + "\n")
     for name in NAMESPACES:
-        parts += [f"## spanwise.{name}\n", "\n".join(_listed(getattr(spanwise, name))) + "\n"]
+        parts += [f"## spanwise.{name}\n", "\n".join(_list(getattr(spanwise, name))) + "\n"]
     return "\n".join(parts)
 
 
@@ -66,25 +66,24 @@ def cli_page() -> str:
     for name in VERBS:
         command = command_of(name)
         below = getattr(command, "commands", None) or {"": command}
-        for sub, one in below.items():
+        for sub, leaf in below.items():
             path = " ".join(filter(None, (name, sub)))
-            context = one.context_class(one, info_name=f"spanwise {path}", terminal_width=WIDTH)
-            parts.append(f"## spanwise {path}\n\n```\n{one.get_help(context)}\n```\n")
+            context = leaf.context_class(leaf, info_name=f"spanwise {path}", terminal_width=WIDTH)
+            parts.append(f"## spanwise {path}\n\n```\n{leaf.get_help(context)}\n```\n")
     return "\n".join(parts)
 
 
-def _described(name: str, found: Any) -> Iterator[str]:
-    """A class with its members, a function, or an alias."""
-    signature = _signature(found) if callable(found) else ""
-    yield f"## `{name}`\n\n```python\n{name}{signature}\n```\n\n{inspect.getdoc(found) or ''}\n"
-    if not isinstance(found, type):
+def _section(name: str, value: Any) -> Iterator[str]:
+    """The section of a class with its members, a function, or an alias."""
+    yield f"## `{name}`\n\n```python\n{name}{_signature(value)}\n```\n\n{inspect.getdoc(value) or ''}\n"
+    if not isinstance(value, type):
         return
-    for member in sorted(one for one in dir(found) if not one.startswith("_")):
-        value = inspect.getattr_static(found, member)
-        if isinstance(value, property):
-            yield f"- `{member}`: {_first_sentence(value)}\n"
-        elif inspect.isfunction(value):
-            yield f"- `{member}{_signature(value, skip=1)}`: {_first_sentence(value)}\n"
+    for member in sorted(name for name in dir(value) if not name.startswith("_")):
+        attribute = inspect.getattr_static(value, member)
+        if isinstance(attribute, property):
+            yield f"- `{member}`: {_first_sentence(attribute)}\n"
+        elif inspect.isfunction(attribute):
+            yield f"- `{member}{_signature(attribute, skip=1)}`: {_first_sentence(attribute)}\n"
 
 
 def _errors() -> Iterator[str]:
@@ -93,32 +92,32 @@ def _errors() -> Iterator[str]:
             yield f"- `{name}` ({error.__bases__[0].__name__}): {_first_sentence(error)}"
 
 
-def _listed(module: ModuleType) -> Iterator[str]:
+def _list(module: ModuleType) -> Iterator[str]:
     for name in sorted(module.__all__):
-        found = getattr(module, name)
-        yield f"- `{name}{_signature(found) if callable(found) else ''}`: {_first_sentence(found)}"
+        value = getattr(module, name)
+        yield f"- `{name}{_signature(value)}`: {_first_sentence(value)}"
 
 
-def _signature(found: Any, skip: int = 0) -> str:
-    """The signature as in the source, without `self` where `skip` is 1."""
+def _signature(value: Any, skip: int = 0) -> str:
+    """The signature as in the source, without `self` where `skip` is 1; "" for a type alias."""
     try:
-        signature = inspect.signature(found)
-    except ValueError:  # a type alias
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
         return ""
     parameters = []
-    for one in list(signature.parameters.values())[skip:]:
-        default = one.default
+    for parameter in list(signature.parameters.values())[skip:]:
+        default = parameter.default
         if inspect.isfunction(default):
             default = _Text(default.__name__)
         elif "<factory>" in repr(default):
             default = _Text("...")
-        parameters.append(one.replace(annotation=_text(one.annotation), default=default))
+        parameters.append(parameter.replace(annotation=_text(parameter.annotation), default=default))
     returned = _text(signature.return_annotation)
     return str(signature.replace(parameters=parameters, return_annotation=returned))
 
 
 class _Text(str):
-    """A text that is its own representation."""
+    """A text whose representation has no quotes."""
 
     __slots__ = ()
     __repr__ = str.__str__
@@ -128,8 +127,8 @@ def _text(annotation: Any) -> Any:
     return _Text(annotation) if isinstance(annotation, str) else annotation
 
 
-def _first_sentence(found: Any) -> str:
-    return " ".join((inspect.getdoc(found) or "").partition("\n\n")[0].split())
+def _first_sentence(value: Any) -> str:
+    return " ".join((inspect.getdoc(value) or "").partition("\n\n")[0].split())
 
 
 PAGES = {DOCS / "api.md": api_page, DOCS / "cli.md": cli_page}

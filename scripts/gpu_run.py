@@ -1,7 +1,7 @@
 """Trains a teacher and a student on a borrowed GPU machine, see docs/gpu.md.
 
-Here: `prepare`, `plan`, and afterwards `join`. On the GPU machine: `step NAME`. Exit code 3: time was up, the
-same step goes on.
+On this machine: `prepare`, `plan`, and afterwards `join`. On the GPU machine: `step NAME`. Exit code 3: time
+was up; the same step resumes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import asdict, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +18,11 @@ ROOT = Path(__file__).resolve().parent.parent
 TIME_WAS_UP = 3
 PREPARED = Path(".gpu")
 STEPS = ("receive", "teacher", "label", "student", "export", "measure")
+CALL_FILES = 8  # that a call carries, the manifest among them
+EXPORTS = 3  # calls, for a teacher of 109M weights
+STEP = "python3 scripts/gpu_run.py step"
+WORK = "--work /tmp/gpu"
+TESTS = "python3 -m pytest -q -m gpu -p no:cacheprovider -W default tests/models/test_packed.py"
 
 if find_spec("spanwise") is None:  # a checkout that is not installed
     sys.path.insert(0, str(ROOT))
@@ -24,110 +30,168 @@ if find_spec("spanwise") is None:  # a checkout that is not installed
 from spanwise.errors import SpanwiseError  # noqa: E402 (the path comes first)
 
 
-def arguments() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
     """The commands and their options."""
-    parser = argparse.ArgumentParser(prog="python scripts/gpu_run.py", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    made = commands.add_parser("prepare", help="make what the GPU machine needs")
-    made.add_argument("--folders", type=Path, required=True, help="folders with questions")
-    made.add_argument("--mined", type=Path, required=True, help="the run folder with passages mined for them")
-    made.add_argument(
-        "--data", type=Path, action="append", default=[], help="a SQuAD-format file, repeatable"
-    )
-    made.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
-    made.add_argument("--limit", type=int, help="questions about folders; default: all")
-    made.add_argument("--squad", type=int, default=24_000, help="questions of SQuAD")
-    made.add_argument("--out", type=Path, default=PREPARED)
-    planned = commands.add_parser("plan", help="print the calls to make")
-    planned.add_argument("--from", dest="source", type=Path, default=PREPARED, help="what prepare wrote")
-    planned.add_argument("--room", type=int, default=56, help="megabytes that a call may carry")
-    planned.add_argument("--json", action="store_true")
-    joined = commands.add_parser("join", help="make readers of what came back")
-    joined.add_argument("folders", type=Path, nargs="+", help="the output folders of the export calls")
-    joined.add_argument("--prepared", type=Path, default=PREPARED)
-    joined.add_argument("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
-    joined.add_argument("--out", type=Path, required=True)
-    step = commands.add_parser("step", help="run a step on the GPU machine")
-    step.add_argument("name", choices=STEPS)
-    step.add_argument("--work", type=Path, required=True, help="a folder that outlives the call")
-    step.add_argument("--from", dest="source", type=Path, default=PREPARED, help="carried parts (receive)")
-    step.add_argument("--out", type=Path, help="the folder that comes back (export, measure)")
-    step.add_argument("--call", type=int, default=1, help="which parts to export")
-    step.add_argument("--device", help="default: the first GPU, or the CPU")
-    step.add_argument("--minutes", type=float, default=8.0, help="when training stops, to go on later")
-    step.add_argument("--budget", type=float, help="minutes of training in all calls; default: 8")
-    step.add_argument("--tokens", type=int, help="tokens to train on; default: 30 million, or one epoch")
-    step.add_argument("--batch-tokens", type=int, help="tokens of a batch; default: 16384")
-    step.add_argument("--learning-rate", type=float, help="default: 1.5e-4 (teacher), 2e-4 (student)")
-    step.add_argument("--texts", type=int, default=20_000, help="texts to encode (measure)")
-    step.add_argument("--passages", type=int, default=1_000_000, help="passages of MaxSim (measure)")
-    return parser
+    top = argparse.ArgumentParser(prog="python scripts/gpu_run.py", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True)
+    add = commands.add_parser("prepare", help="make the files for the GPU machine").add_argument
+    add("--folders", type=Path, required=True, help="folders with questions")
+    add("--mined", type=Path, required=True, help="the run folder with passages mined for them")
+    add("--data", type=Path, action="append", default=[], help="a SQuAD-format file, repeatable")
+    add("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
+    add("--squad", type=int, default=24_000, help="questions of SQuAD")
+    add("--out", type=Path, default=PREPARED)
+    add = commands.add_parser("plan", help="print the calls to make").add_argument
+    add("--from", dest="source", type=Path, default=PREPARED, help="the output folder of prepare")
+    add("--room", type=int, default=56, help="megabytes that a call may carry")
+    add("--json", action="store_true")
+    add = commands.add_parser("join", help="make readers of the exported parts").add_argument
+    add("folders", type=Path, nargs="+", help="the output folders of the export calls")
+    add("--prepared", type=Path, default=PREPARED)
+    add("--base", type=Path, required=True, help="the folder of all-mpnet-base-v2")
+    add("--out", type=Path, required=True)
+    add = commands.add_parser("step", help="run a step on the GPU machine").add_argument
+    add("name", choices=STEPS)
+    add("--work", type=Path, required=True, help="a folder that outlives the call")
+    add("--from", dest="source", type=Path, default=PREPARED, help="carried parts (receive)")
+    add("--out", type=Path, help="the folder that comes back (export, measure)")
+    add("--call", type=int, default=1, help="which parts to export")
+    add("--device", help="default: the first GPU, or the CPU")
+    add("--minutes", type=float, default=8.0, help="when training stops, to resume later")
+    add("--budget", type=float, default=8.0, help="minutes of training in all calls")
+    add("--tokens", type=int, help="tokens to train on; default: 30 million, or one epoch")
+    add("--batch-tokens", type=int, default=16_384, help="tokens of a batch")
+    add("--texts", type=int, default=20_000, help="texts to encode (measure)")
+    add("--passages", type=int, default=1_000_000, help="passages of MaxSim (measure)")
+    return top
 
 
-def prepare(given: argparse.Namespace) -> None:
+def prepare(options: argparse.Namespace) -> None:
     """Make the files and print the size of each."""
-    from gpu_chain.prepare import Amounts, Sources, prepare
+    from gpu_chain import data
 
-    sources = Sources(given.folders, given.mined, given.data, given.base)
-    cuts = prepare(sources, Amounts(squad=given.squad, limit=given.limit), given.out)
-    for name, one in cuts.items():
-        print(f"{name:28} {one.size:12,} bytes in {len(one.parts)}")
+    sources = data.Sources(options.folders, options.mined, options.data, options.base, options.squad)
+    for name, file in data.prepare(sources, options.out).items():
+        print(f"{name:28} {file.size:12,} bytes in {len(file.parts)}")
 
 
-def step(given: argparse.Namespace) -> int:
-    """Run a step; TIME_WAS_UP if it is to be called again."""
-    from gpu_chain import steps
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call on the GPU machine.
 
-    given.work.mkdir(parents=True, exist_ok=True)
-    options = ("budget", "tokens", "batch_tokens", "learning_rate")
-    named = {name: getattr(given, name) for name in options}
-    changes = {name: value for name, value in named.items() if value is not None}
-    if given.name in ("export", "measure"):
-        if given.out is None:
-            raise ValueError(f"the step {given.name} needs --out")
-        given.out.mkdir(parents=True, exist_ok=True)
-    if given.name == "receive":
-        steps.receive(given.work, given.source)
-    elif given.name == "teacher":
-        how = replace(steps.TEACHER, minutes=given.minutes, **changes)
-        return 0 if steps.train_teacher(given.work, how, given.device) else TIME_WAS_UP
-    elif given.name == "student":
-        how = replace(steps.STUDENT, minutes=given.minutes, **changes)
-        return 0 if steps.train_student(given.work, how, given.device) else TIME_WAS_UP
-    elif given.name == "label":
-        steps.label(given.work, given.device)
-    elif given.name == "export":
-        from gpu_chain.results import export
+    carry: the paths of the files that it carries.
+    command: the shell command.
+    minutes: how long it takes.
+    limit_s: the longest that it may take, in seconds.
+    """
 
-        export(given.work, given.out, given.call)
-    else:
-        from gpu_chain.measure import measure
+    carry: Sequence[str]
+    command: str
+    minutes: float
+    limit_s: int = 600
 
-        measure(given.work, given.out, given.texts, given.passages, given.device)
+
+def plan(prepared: Path, room: int) -> list[Call]:
+    """The calls for the files that `prepare` wrote; all run on one machine, which must stay warm.
+
+    No call carries more than `room` bytes. ValueError for a part that is larger.
+    """
+    from gpu_chain import data
+
+    cuts = data.read_manifest(prepared)
+    needed = (
+        data.TEACHER_BASE,
+        data.GROUPS,
+        data.SETTINGS,
+        data.STUDENT_BASE,
+        data.STUDENT_DELTA,
+        data.ENCODER,
+    )
+    parts = [part for name in needed if name in cuts for part in cuts[name].parts]
+    for part in parts:
+        if part.size > room:
+            raise ValueError(f"{part.name} has {part.size:,} bytes, room is {room:,}. Make smaller parts")
+    loads = [
+        [f"{prepared}/{name}" for name in (data.MANIFEST, *(part.name for part in load))]
+        for load in data.loads_of(parts, CALL_FILES - 1, room)
+    ]
+    receive = f"{STEP} receive {WORK} --from {prepared}"
+    train = f"{receive} && {STEP} teacher {WORK} --minutes 8"
+    label = f"{STEP} teacher {WORK} --minutes 2 && {STEP} label {WORK} && {STEP} student {WORK} --minutes 4"
+    export = f'{STEP} export {WORK} --out "$OUT"'
+    first = [Call(load, f"{receive} && {TESTS}", 1) for load in loads[:-1][:1]]
+    return [
+        *first,
+        *(Call(load, receive, 0.5) for load in loads[1:-1]),
+        Call(loads[-1], train, 5),
+        Call([], label, 6),
+        Call([], f"{STEP} student {WORK} --minutes 7 && {export} --call 1", 3),
+        *(Call([], f"{export} --call {number}", 0.5) for number in range(2, EXPORTS + 1)),
+        Call([], f'{STEP} measure {WORK} --out "$OUT"', 2),
+    ]
+
+
+def print_plan(options: argparse.Namespace) -> None:
+    """Print the calls as JSON, or as blocks to paste."""
+    calls = plan(options.source, 1_000_000 * options.room)
+    if options.json:
+        print(json.dumps([asdict(call) for call in calls], indent=1))
+        return
+    total = sum(call.minutes for call in calls)
+    print(f"{len(calls)} calls, about {total:.0f} minutes of work, on one machine, which must stay warm.")
+    for number, call in enumerate(calls, 1):
+        print(f"\n{number}. about {call.minutes:g} minutes, limit {call.limit_s} s")
+        print(f"   carry: {', '.join(call.carry) or '-'}")
+        print(f"   {call.command}")
+
+
+def step(options: argparse.Namespace) -> int:
+    """Run a step; TIME_WAS_UP if it must be called again."""
+    from gpu_chain import results, steps
+
+    work = options.work
+    work.mkdir(parents=True, exist_ok=True)
+    if options.name in ("export", "measure"):
+        if options.out is None:
+            raise ValueError(f"the step {options.name} needs --out")
+        options.out.mkdir(parents=True, exist_ok=True)
+    match options.name:
+        case "receive":
+            steps.receive(work, options.source)
+        case "label":
+            steps.label(work, options.device)
+        case "export":
+            results.export(work, options.out, options.call)
+        case "measure":
+            results.measure(work, options.out, options.texts, options.passages, options.device)
+        case _:
+            training = steps.TrainingOptions(
+                options.minutes,
+                options.budget,
+                options.tokens,
+                options.batch_tokens,
+            )
+            train = steps.train_teacher if options.name == "teacher" else steps.train_student
+            return 0 if train(work, training, options.device) else TIME_WAS_UP
     return 0
+
+
+def join(options: argparse.Namespace) -> None:
+    """Make readers of the parts that came back."""
+    from gpu_chain.results import join_results
+
+    join_results(options.folders, options.prepared, options.base, options.out)
 
 
 def main(words: list[str] | None = None) -> int:
     """Run a command; 1 for a named error in one line."""
-    given = arguments().parse_args(words)
+    options = parser().parse_args(words)
+    commands = {"prepare": prepare, "plan": print_plan, "join": join, "step": step}
     try:
-        if given.command == "prepare":
-            prepare(given)
-        elif given.command == "plan":
-            from gpu_chain.plan import as_text, plan
-
-            calls = plan(given.source, room=1_000_000 * given.room)
-            print(json.dumps([asdict(call) for call in calls], indent=1) if given.json else as_text(calls))
-        elif given.command == "join":
-            from gpu_chain.results import join_results
-
-            join_results(given.folders, given.prepared, given.base, given.out)
-        else:
-            return step(given)
+        return commands[options.command](options) or 0
     except (SpanwiseError, ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    return 0
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Checks a built wheel the way an application meets it: installed, in a folder that is not ours.
+"""Checks a built wheel as an application uses it: installed, from another folder.
 
-The folder owns an `index.py`, an `eval/` and a `reader.py`, as many applications do; all must stay theirs. It
-embeds the wheel in ten lines and asks it a question, with the models that the wheel brings. Run as
-`python scripts/wheel_smoke.py dist/spanwise-*.whl` by a Python that has spanwise's dependencies.
+The folder owns an `index.py`, an `eval/` and a `reader.py`, as many applications do; the wheel must not hide
+them. A program in it embeds the wheel and asks a question, with the built-in models. Run
+`python scripts/wheel_smoke.py dist/spanwise-*.whl` with a Python that has spanwise's dependencies.
 """
 
 from __future__ import annotations
@@ -42,10 +42,11 @@ ANSWER = re.compile(r"Ada Farrow \(mill\.txt 24-34, [0-9]{1,3}%\)")
 
 
 def main(wheel: Path) -> None:
-    """Install the wheel into a folder of its own and use it from another one; raise when anything fails."""
+    """Install the wheel into one folder and use it from another; raise when anything fails."""
     check_top_level(wheel)
     with tempfile.TemporaryDirectory() as scratch:
-        site, home = Path(scratch, "site"), Path(scratch, "application")
+        site = Path(scratch, "site")
+        home = Path(scratch, "application")
         run("-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), str(wheel))
         make_application(home)
         env = {**os.environ, "PYTHONPATH": str(site)}
@@ -59,25 +60,25 @@ def main(wheel: Path) -> None:
 
 
 def check_embedded(site: Path, home: Path, env: dict[str, str]) -> None:
-    """Raise unless the application's own program gets the answer as a span, from the installed wheel."""
+    """Raise unless the application's program gets the answer as a span, from the installed wheel."""
     answer, owners = run("app.py", cwd=home, env=env).splitlines()
     print(answer)
     if ANSWER.fullmatch(answer) is None:
-        raise SystemExit(f"expected Ada Farrow and where that stands, got {answer!r}")
+        raise SystemExit(f"expected Ada Farrow with the place in mill.txt, got {answer!r}")
     if not owners.startswith(f"application application {site}"):
-        raise SystemExit(f"the application's modules, or the wheel, are not what was imported: {owners}")
+        raise SystemExit(f"imported neither the application's modules nor the wheel's package: {owners}")
 
 
 def check_top_level(wheel: Path) -> None:
-    """Raise unless `spanwise` is all that the wheel puts at the top of site-packages."""
+    """Raise if the wheel puts anything but `spanwise` at the top of site-packages."""
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
     if {top for top in tops if not top.endswith(".dist-info")} != {"spanwise"}:
-        raise SystemExit(f"{wheel.name} puts {sorted(tops)} at the top, expected spanwise alone")
+        raise SystemExit(f"{wheel.name} puts {sorted(tops)} at the top, expected only spanwise")
 
 
 def make_application(home: Path) -> None:
-    """A folder with modules named like our folders, a program that embeds the wheel, and one document."""
+    """Write modules named like our folders, a program that embeds the wheel, and one document."""
     for path, text in {
         "index.py": 'OWNER = "application"\n',
         "eval/__init__.py": 'OWNER = "application"\n',
@@ -90,7 +91,10 @@ def make_application(home: Path) -> None:
 
 
 def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    """The standard output of this Python with the arguments; its error stream is shown, failure raises."""
+    """The standard output of this Python with the arguments; its error stream is shown.
+
+    CalledProcessError when it fails.
+    """
     return subprocess.run(
         [sys.executable, *arguments], cwd=cwd, env=env, check=True, stdout=subprocess.PIPE, text=True
     ).stdout

@@ -20,6 +20,7 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise import errors as errors
     from spanwise.pipelines import evaluation as evaluation
+    from spanwise.pipelines import training as training
     from spanwise.pipelines.answering.explain import Explanation as Explanation
     from spanwise.pipelines.library.library import Library as Library
     from spanwise.pipelines.library.status import Verification as Verification
@@ -27,7 +28,6 @@ if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise.pipelines.library.watch import Watch as Watch
     from spanwise.pipelines.open import open as open
     from spanwise.pipelines.open import open_index as open_index
-    from spanwise.pipelines.training import api as _training
     from spanwise.types import Answer as Answer
     from spanwise.types import AnswerSpan as AnswerSpan
     from spanwise.types import AskOptions as AskOptions
@@ -45,9 +45,8 @@ if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise.types import SummaryOptions as SummaryOptions
     from spanwise.types import SyncReport as SyncReport
 
-    training = _training
 
-_MODULES = {"errors": "errors", "evaluation": "pipelines.evaluation", "training": "pipelines.training.api"}
+_MODULES = {"errors": "errors", "evaluation": "pipelines.evaluation", "training": "pipelines.training"}
 _NAMES = {
     "pipelines.answering.explain": "Explanation",
     "pipelines.library.library": "Library",

@@ -28,7 +28,9 @@ def evaluate(model: nn.Module) -> dict[str, float]:
         return {"score": -float(loss(model, BATCHES[3]))}
 
 
-MILL, TRAM, WEIR = "The mill\nIt was built in 1811.", "A tram line.", "Weir\nWater."
+MILL = "The mill\nIt was built in 1811."
+TRAM = "A tram line."
+WEIR = "Weir\nWater."
 PLAIN = [
     RankingExample("who built the mill", (MILL, TRAM, WEIR)),
     RankingExample("when does the tram run", (TRAM, WEIR)),

@@ -31,5 +31,5 @@ def test_a_part_is_measured_once_for_a_commit(tmp_path: Path) -> None:
     assert len(record["commit"]) >= 40
     assert record["machine"]["cores"] > 0
     second = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert "squad-v1.1 is there" in second.stderr
+    assert "squad-v1.1 is up to date" in second.stderr
     assert json.loads(out.read_text()) == records

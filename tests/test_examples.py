@@ -1,4 +1,4 @@
-"""The programs in examples/ do what they say, in a process of their own, with the built-in models."""
+"""The programs in examples/ work, each in another process, with the built-in models."""
 
 from __future__ import annotations
 
@@ -21,38 +21,43 @@ QUESTIONS = ["Who founded the mill?", "Who opened the tram?", "What colour is th
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    made = tmp_path / "notes"
-    made.mkdir()
+    notes = tmp_path / "notes"
+    notes.mkdir()
     for name, text in TEXTS.items():
-        (made / name).write_text(text)
+        (notes / name).write_text(text)
     (tmp_path / "questions.txt").write_text("\n".join(QUESTIONS) + "\n")
-    return made
+    return notes
 
 
 def run(name: str, *arguments: object, cwd: Path) -> str:
     path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(ROOT)])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, ROOT / "examples" / name, *map(str, arguments)],
-        cwd=cwd, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
-def test_the_batch_job_cites_and_goes_on_where_it_stopped(folder, tmp_path):
+def test_the_batch_job_cites_its_answers_and_resumes(folder, tmp_path):
     out = tmp_path / "answers.jsonl"
     run("batch.py", folder, "questions.txt", out, cwd=tmp_path)
     whole = out.read_text()
     first, second, third = map(json.loads, whole.splitlines())
-    assert ("Ada Farrow" in first["answer"], "Ute Falk" in second["answer"]) == (True, True)
+    assert "Ada Farrow" in first["answer"]
+    assert "Ute Falk" in second["answer"]
     place = first["citations"][0]
     assert TEXTS[place["document"]][place["start"] : place["end"]] == first["answer"]
-    assert (third["answer"], third["citations"]) == (None, [])
+    assert third["answer"] is None
+    assert third["citations"] == []
     lines = whole.splitlines(keepends=True)
     out.write_text(lines[0] + lines[1][:20])
     run("batch.py", folder, "questions.txt", out, cwd=tmp_path)
     again = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [one["question"] for one in again] == QUESTIONS
+    assert [line["question"] for line in again] == QUESTIONS
     assert again[:2] == [first, second]
 
 

@@ -17,7 +17,7 @@ from .show import print_json, progress, say
 
 if TYPE_CHECKING:
     from ...eval.significance import Alternative
-    from ..evaluation.compare import SystemComparison
+    from ..evaluation.results import SystemComparison
 
 PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]

@@ -73,7 +73,7 @@ def reader(
 
     from ...corpora.datasets.squad import read_squad
     from ...reader.training import RECIPES
-    from ..training.folder_groups import mine_folders
+    from ..training.questions import mine_folders
     from ..training.reader import train_reader
 
     if (folders is None) == (recipe != "squad"):
@@ -168,7 +168,7 @@ def mine(
     from dataclasses import asdict
 
     from ...retrieval.training.mining import MiningConfig
-    from ..training.mining import mine as mine_lists
+    from ..training.teacher_scores import mine as mine_lists
 
     config = MiningConfig(hard, easy, depth, seed=seed)
     scorer = None if teacher == "none" else teacher
@@ -202,7 +202,7 @@ def label(
     """Make a reader's labels for questions and passages, once: the scores that another reader learns from."""
     from dataclasses import asdict
 
-    from ..training.label import label as make_labels
+    from ..training.teacher_scores import label as make_labels
 
     if (folders is None) == (lists is None):
         raise typer.BadParameter("give either --folders DIR or --lists FOLDER")
@@ -281,7 +281,7 @@ def calibrate(
     The calibration of the default retriever holds for all others without their own. Observations are kept in
     run/calibration: run again to resume, or to fit again in a moment.
     """
-    from ..training import calibrate as fitting
+    from ..training import calibration as fitting
 
     with progress() as report:
         found = fitting.calibrate(data, out, retriever, k, report, every)

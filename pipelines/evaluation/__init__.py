@@ -12,10 +12,9 @@ from __future__ import annotations
 from ...corpora.datasets.beir import read_beir as open_collection
 from ...eval.text import rouge_l
 from ...reader.load import load_reader
-from .compare import SystemComparison, compare_results
 from .corpus import read_questions
 from .folder import evaluate_folder, unindexed_documents
-from .results import ResultFolder
+from .results import ResultFolder, SystemComparison, compare_results
 from .retrieval import evaluate_open, evaluate_retrieval
 from .squad import evaluate_predictions, evaluate_squad, open_task
 

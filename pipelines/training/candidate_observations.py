@@ -1,8 +1,8 @@
-"""Observes the candidates that a reader finds for the questions about folders: the slow step of `calibrate`.
+"""The candidates that a reader finds for questions about folders: the slow step of `calibrate`.
 
 `DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. A checkout has
-everyday wordings of many questions (see corpora/questions/README.md); each is asked as well. Observations are
-kept in a file a domain, so that an interrupted run resumes, and fitting again takes a moment.
+everyday wordings of many questions (see corpora/questions/README.md); each is asked as well. A file for each
+domain holds the observations, so that an interrupted run resumes, and another fit takes a moment.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from ..answering.ask import Answerer
 from ..answering.candidates import Readings, answer_key
 from ..answering.declined import adds_words, content_terms, topic_section
 from ..evaluation.corpus import read_questions
-from ..evaluation.results import digest as digest_of
-from ..evaluation.results import whole_lines
+from ..evaluation.results import digest, whole_lines
 from ..library.loaded_models import stages_below
 from ..open import open as open_library
 
@@ -36,10 +35,14 @@ QUESTIONS_AT_ONCE = 16
 
 @dataclass(frozen=True, slots=True)
 class ObservedCandidate:
-    """A candidate: whether it is right as it is shown, and its span alone.
+    """A candidate for an answer.
 
-    `same` is equal for equal normalised answers, `sentence` for sentences that overlap. `adds_words`: it has
-    a word that the question lacks.
+    features: the inputs of the ranking and of the confidence.
+    right: true if it is right as it is shown.
+    right_span: true if its span alone is right.
+    same: a number, equal for equal normalised answers.
+    sentence: a number, equal for sentences that overlap.
+    adds_words: true if it has a word that the question lacks.
     """
 
     features: Features
@@ -50,23 +53,32 @@ class ObservedCandidate:
     adds_words: bool
 
 
-COLUMNS = tuple(one.name for one in fields(ObservedCandidate))[1:]
+COLUMNS = tuple(column.name for column in fields(ObservedCandidate))[1:]
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedSection:
-    """The section that a declined question shows first: its sentence as a number, whether it is right."""
+    """The section that a declined question shows first.
+
+    sentence: the number of its sentence, as for candidates.
+    right: true if it is right.
+    """
 
     sentence: int
     right: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """The candidates of a question; none is right without an answer. `group` is the domain.
+class Observation:
+    """The candidates of a question.
 
-    `passage_right`: the passage that the reader's relevance prefers holds the answer; None where no passage
-    that was read does, and for a reader without relevance.
+    candidates: in the order of the reader; none is right for a question without an answer.
+    answerable: true for a question with an answer.
+    group: the domain.
+    everyday: true for an everyday wording.
+    passage_right: true if the passage with the highest relevance holds the answer. None where no passage that
+        was read does, and for a reader without relevance.
+    section: the section that the question names, if any.
     """
 
     candidates: tuple[ObservedCandidate, ...]
@@ -92,95 +104,101 @@ def observe(
     k: int,
     on_progress: ProgressCallback = no_progress,
     every: int = 1,
-) -> list[Observed]:
-    """The candidates of the questions in `folders`, domain by domain; known ones are not read again.
+) -> list[Observation]:
+    """The observations of the questions in `folders`, domain by domain; those in a file are not made again.
 
     Every n-th question of a domain is asked, in all its wordings. ValueError for `every` below 1.
     """
     if every < 1:
         raise ValueError(f"every is {every}; expected 1 for all questions, or more")
     everyday = everyday_wordings()
-    observed: list[Observed] = []
+    observations: list[Observation] = []
     for domain, path in domains_of(folders).items():
-        asked = wordings_of(read_questions(path)[::every], everyday)
+        wordings = wordings_of(read_questions(path)[::every], everyday)
         with open_library(folders / domain, reader / RUN / f"index-{domain}", cache=False) as library:
             library.sync(on_progress=on_progress)
             library.encode_for(stages_below([retriever]), "builtin", on_progress=on_progress)
-            how = AskOptions(k=k, retriever=retriever, reader=str(reader), dedupe=False, read_all=True)
-            asker = library.answerer(how, calibrated=False)
+            options = AskOptions(k=k, retriever=retriever, reader=str(reader), dedupe=False, read_all=True)
+            asker = library.answerer(options, calibrated=False)
             with library.reading() as snapshot:
                 documents = {name: state.sha256 for name, state in snapshot.files().items()}
-            trial = {"reader": asker.reader.digest, "retriever": retriever, "k": k, "features": [*FEATURES]}
-            trial |= {"columns": [*COLUMNS], "shown_words": SHOWN_WORDS}
-            trial |= {
-                "questions": digest_of([asdict(one) for one in asked]),
-                "documents": digest_of(documents),
+            identity = {
+                "reader": asker.reader.digest,
+                "retriever": retriever,
+                "k": k,
+                "features": [*FEATURES],
+                "columns": [*COLUMNS],
+                "shown_words": SHOWN_WORDS,
+                "questions": digest([asdict(wording) for wording in wordings]),
+                "documents": digest(documents),
             }
-            file = ObservedFile(reader / RUN / f"observed-{domain}-{digest_of(trial)[:12]}.jsonl", trial)
-            known = file.read(domain)
-            for at in range(len(known), len(asked), QUESTIONS_AT_ONCE):
-                on_progress(f"questions about {domain}", at, len(asked))
-                more = _asked(asker, asked[at : at + QUESTIONS_AT_ONCE], domain)
-                file.add(more)
-                known += more
-        observed += known
-    return observed
+            name = f"observed-{domain}-{digest(identity)[:12]}.jsonl"
+            file = ObservationFile(reader / RUN / name, identity)
+            in_domain = file.read(domain)
+            for begin in range(len(in_domain), len(wordings), QUESTIONS_AT_ONCE):
+                on_progress(f"questions about {domain}", begin, len(wordings))
+                batch = _batch_observations(asker, wordings[begin : begin + QUESTIONS_AT_ONCE], domain)
+                file.add(batch)
+                in_domain += batch
+        observations += in_domain
+    return observations
 
 
 def wordings_of(questions: Sequence[FolderQuestion], everyday: Mapping[str, Sequence[str]]) -> list[Wording]:
     """Each question, followed by its everyday wordings, which are given by `wording_key`."""
-    asked = []
+    wordings = []
     for question in questions:
-        asked.append(Wording(question, everyday=False))
+        wordings.append(Wording(question, everyday=False))
         for number, text in enumerate(everyday.get(wording_key(question.question), ()), start=1):
             reworded = replace(question, id=f"{question.id}-{number}", question=text)
-            asked.append(Wording(reworded, everyday=True))
-    return asked
+            wordings.append(Wording(reworded, everyday=True))
+    return wordings
 
 
-def _asked(asker: Answerer, asked: Sequence[Wording], domain: str) -> list[Observed]:
-    texts = [one.question.question for one in asked]
-    hits = asker.retriever.search(texts, asker.options.k)
-    rows = zip(asked, hits, asker.read(texts, hits), strict=True)
-    return [observed_answer(asker, wording, found, read, domain) for wording, found, read in rows]
+def _batch_observations(asker: Answerer, wordings: Sequence[Wording], domain: str) -> list[Observation]:
+    texts = [wording.question.question for wording in wordings]
+    rankings = asker.retriever.search(texts, asker.options.k)
+    rows = zip(wordings, rankings, asker.read(texts, rankings), strict=True)
+    return [observation_of(asker, wording, hits, readings, domain) for wording, hits, readings in rows]
 
 
-def observed_answer(
-    asker: Answerer, wording: Wording, hits: Sequence[Hit], read: Readings, domain: str
-) -> Observed:
-    """The candidates of a question, with the six digits that the file keeps."""
+def observation_of(
+    asker: Answerer, wording: Wording, hits: Sequence[Hit], readings: Readings, domain: str
+) -> Observation:
+    """The observation of a question; features are rounded to six digits, as in the file."""
     question = wording.question
-    candidates = asker.score_candidates(question.question, hits, read)
+    candidates = asker.score_candidates(question.question, hits, readings)
     terms = content_terms(question.question, asker.analyzer)
     section = topic_section(terms, hits, asker.snapshot, asker.analyzer) if terms else None
-    same = _numbers([answer_key(one.scored.span.text) for one in candidates])
-    places = [one.sentence for one in candidates]
+    spans = [candidate.scored.span for candidate in candidates]
+    same = _numbers([answer_key(span.text) for span in spans])
+    places = [candidate.sentence for candidate in candidates]
     sentences = _overlapping(places if section is None else [*places, section[0]])
-    return Observed(
+    return Observation(
         tuple(
             ObservedCandidate(
-                _rounded(one.features),
-                is_right_shown(question, one.scored.span, one.scored.passage, sentence_spans),
-                is_right(question, one.scored.span.document_id, one.scored.span.text),
+                _rounded(candidate.features),
+                is_right_shown(question, span, candidate.scored.passage, sentence_spans),
+                is_right(question, span.document_id, span.text),
                 words,
                 sentence,
-                bool(terms) and adds_words(one.scored.span.text, terms, asker.analyzer),
+                bool(terms) and adds_words(span.text, terms, asker.analyzer),
             )
-            for one, words, sentence in zip(candidates, same, sentences, strict=False)
+            for candidate, span, words, sentence in zip(candidates, spans, same, sentences, strict=False)
         ),
         question.answerable,
         domain,
         wording.everyday,
-        _passage_right(question, hits, read),
+        _passage_right(question, hits, readings),
         section and ObservedSection(sentences[-1], is_right_shown(question, *section, sentence_spans)),
     )
 
 
-def _passage_right(question: FolderQuestion, hits: Sequence[Hit], read: Readings) -> bool | None:
-    """Whether the passage of the highest relevance holds the answer, see `Observed`."""
+def _passage_right(question: FolderQuestion, hits: Sequence[Hit], readings: Readings) -> bool | None:
+    """True if the passage with the highest relevance holds the answer, see `Observation`."""
     rows = [
         (spans[0].relevance, holds_answer(question, hit.passage))
-        for hit, spans in zip(hits, read, strict=True)
+        for hit, spans in zip(hits, readings, strict=True)
         if spans
     ]
     if not any(holds for _, holds in rows) or any(math.isnan(relevance) for relevance, _ in rows):
@@ -189,7 +207,7 @@ def _passage_right(question: FolderQuestion, hits: Sequence[Hit], read: Readings
 
 
 def _rounded(features: Features) -> Features:
-    return Features(*(float(f"{getattr(features, name):.6g}") for name in FEATURES))
+    return Features(**{name: float(f"{getattr(features, name):.6g}") for name in FEATURES})
 
 
 def _numbers(keys: Sequence[str]) -> list[int]:
@@ -205,64 +223,72 @@ def _overlapping(spans: Sequence[Span]) -> list[int]:
     [0, 0, 0, 1]
     """
     numbers = [0] * len(spans)
-    number, document, reached = -1, "", 0
-    for at in sorted(range(len(spans)), key=lambda at: (spans[at].document_id, spans[at].start)):
-        span = spans[at]
+    number = -1
+    document = ""
+    reached = 0
+    for i in sorted(range(len(spans)), key=lambda i: (spans[i].document_id, spans[i].start)):
+        span = spans[i]
         if number < 0 or span.document_id != document or span.start >= reached:
             number += 1
             document = span.document_id
             reached = span.end
         reached = max(reached, span.end)
-        numbers[at] = number
+        numbers[i] = number
     return numbers
 
 
 @dataclass(frozen=True, slots=True)
-class ObservedFile:
-    """A file of observations, one question a line; its first line tells what was observed."""
+class ObservationFile:
+    """A file of observations, one question per line.
+
+    path: where the file is.
+    identity: the questions, the documents and the settings; its first line.
+    """
 
     path: Path
     identity: Mapping[str, Any]
 
-    def read(self, domain: str) -> list[Observed]:
+    def read(self, domain: str) -> list[Observation]:
         """The observations in order; a torn last line is dropped. DataMalformed for a damaged file."""
         lines = whole_lines(self.path)
         try:
             if lines and json.loads(lines[0]) != self.identity:
                 raise ValueError("other observations")
-            found = [_observed(json.loads(line), domain) for line in lines[1:]]
+            observations = [_observation(json.loads(line), domain) for line in lines[1:]]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise DataMalformed(f"{self.path} cannot be read: {error!r}. Remove it to start anew") from error
         if not lines:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.path.write_text(json.dumps(self.identity) + "\n", encoding="utf-8")
-        return found
+        return observations
 
-    def add(self, observed: Sequence[Observed]) -> None:
+    def add(self, observations: Sequence[Observation]) -> None:
         """Appends observations."""
         with self.path.open("a", encoding="utf-8") as file:
-            for one in observed:
-                record: dict[str, Any] = {
-                    "answerable": one.answerable,
-                    "everyday": one.everyday,
-                    "passage_right": one.passage_right,
-                    "section": one.section and asdict(one.section),
-                    "features": {
-                        name: [getattr(candidate.features, name) for candidate in one.candidates]
-                        for name in FEATURES
-                    },
-                }
-                for name in COLUMNS:
-                    record[name] = [getattr(candidate, name) for candidate in one.candidates]
-                file.write(json.dumps(record, allow_nan=False) + "\n")
+            for observation in observations:
+                file.write(json.dumps(_record(observation), allow_nan=False) + "\n")
 
 
-def _observed(record: Mapping[str, Any], domain: str) -> Observed:
-    features = zip(*(record["features"][name] for name in FEATURES), strict=True)
-    columns = (record[name] for name in COLUMNS)
+def _record(observation: Observation) -> dict[str, Any]:
+    """The JSON value of an observation, with a list for each feature and column of the candidates."""
+    features = [candidate.features for candidate in observation.candidates]
+    return {
+        "answerable": observation.answerable,
+        "everyday": observation.everyday,
+        "passage_right": observation.passage_right,
+        "section": observation.section and asdict(observation.section),
+        "features": {name: [getattr(row, name) for row in features] for name in FEATURES},
+        **{name: [getattr(row, name) for row in observation.candidates] for name in COLUMNS},
+    }
+
+
+def _observation(record: Mapping[str, Any], domain: str) -> Observation:
+    numbers = [record["features"][name] for name in FEATURES]
+    columns = [record[name] for name in COLUMNS]
     section = record["section"]
-    return Observed(
-        tuple(ObservedCandidate(Features(*row[0]), *row[1:]) for row in zip(features, *columns, strict=True)),
+    rows = zip(zip(*numbers, strict=True), *columns, strict=True)
+    return Observation(
+        tuple(ObservedCandidate(Features(*features), *values) for features, *values in rows),
         record["answerable"],
         domain,
         record["everyday"],

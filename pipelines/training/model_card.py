@@ -1,6 +1,6 @@
-"""What a training writes beside the weights: `training.json`, and a model card in Hugging Face's form.
+"""The record of a training, `training.json`, and a model card in Hugging Face's form.
 
-A mean of models has the former alone.
+A mean of models has only the record.
 
 Source: Mitchell et al., "Model Cards for Model Reporting", 2019.
 """
@@ -22,7 +22,9 @@ from ...models.weights import save_mean
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-RUN, RECORD, CARD = "run", "training.json", "README.md"
+RUN = "run"  # the folder of checkpoints
+RECORD = "training.json"
+CARD = "README.md"
 TEMPLATE = """---
 base_model: {base}
 pipeline_tag: {tag}
@@ -47,7 +49,7 @@ Nothing else was measured. Use it with:
 """
 ABOUT = {
     "reader": ("question-answering", "Finds the span of a passage that answers a question, or no answer."),
-    "retriever": ("sentence-similarity", "Encodes texts as a vector a token (ColBERT) and a vector a text."),
+    "retriever": ("sentence-similarity", "Encodes texts as one vector per token (ColBERT) and one per text."),
 }
 USE = {"reader": "spanwise ask … --reader", "retriever": "spanwise index … --colbert"}
 
@@ -60,8 +62,7 @@ def write_card(
     evaluations: Sequence[Mapping[str, float]],
 ) -> None:
     """Writes `out/training.json`, and `out/README.md` unless there is one. `kind` is one of ABOUT."""
-    whole = {**record, "config": asdict(config), "evaluations": list(evaluations)}
-    (out / RECORD).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    _write_record(out, {**record, "config": asdict(config), "evaluations": list(evaluations)})
     if (out / CARD).exists():
         return
     tag, about = ABOUT[kind]
@@ -87,29 +88,32 @@ def write_mean(out: Path, shares: Mapping[Path, float]) -> None:
     """
     if not all(share > 0 for share in shares.values()):
         raise ValueError("a share is above 0: FOLDER=0.6")
-    names = [name for name in (READER, STUDENT) if all((one / name).is_file() for one in shares)]
+    names = [name for name in (READER, STUDENT) if all((folder / name).is_file() for folder in shares)]
     if not names:
         raise ModelNotFound(f"{', '.join(map(str, shares))} do not all hold {READER}, nor all {STUDENT}")
     out.mkdir(parents=True, exist_ok=True)
-    save_mean(out / names[0], {one / names[0]: share for one, share in shares.items()})
+    save_mean(out / names[0], {folder / names[0]: share for folder, share in shares.items()})
     settings = read_json(next(iter(shares)) / SETTINGS)
     if "sha256" in settings:
         settings["sha256"] = file_sha256(out / names[0])
     (out / SETTINGS).write_text(json.dumps(settings, ensure_ascii=False) + "\n", encoding="utf-8")
-    record = {"mean_of": {str(one): share for one, share in shares.items()}}
-    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    _write_record(out, {"mean_of": {str(folder): share for folder, share in shares.items()}})
 
 
 def start_record(start: str, weights: Path | None) -> dict[str, str | None]:
-    """What a training started from: the name, and the sha256 of weights that are not the base's."""
+    """The name that a training started from, and the sha256 of weights that are not the base's."""
     return {"start": start, "start_sha256": file_sha256(weights) if weights else None}
 
 
+def _write_record(out: Path, record: Mapping[str, Any]) -> None:
+    (out / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
 def _flat(values: Mapping[str, Any]) -> list[list[str]]:
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     for name, value in values.items():
-        found += _flat(value) if isinstance(value, Mapping) else [[name.replace("_", " "), str(value)]]
-    return found
+        rows += _flat(value) if isinstance(value, Mapping) else [[name.replace("_", " "), str(value)]]
+    return rows
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -1,7 +1,7 @@
 """`train reader`: fine-tunes a span reader on SQuAD-format files and questions about folders.
 
-Over the built-in base a reader is stored as differences from it; over another encoder as a whole folder of
-transformers.
+A reader over the built-in base is stored as differences from it, one over another encoder as a whole folder
+of transformers.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from ..answering.candidates import score_over_null
-from ..evaluation.corpus import split_articles
-from .folder_groups import SHORTENED, folder_examples, listed_examples, shortened
 from .model_card import RUN, start_record, write_card
+from .questions import SHORTENED, folder_examples, listed_examples, shortened, split_articles
 
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
 FOLDER_SQUAD = 60000  # SQuAD questions beside those about folders
-CHANGED = 2500  # of them with another number, and as many with another name
-MIN_VALIDATION, MAX_VALIDATION = 200, 1000  # questions; otherwise as many as there are to train on
+CHANGED = 2500  # examples with another number, and the same number with another name
+MIN_VALIDATION = 200  # questions; between these limits, the number of questions to train on
+MAX_VALIDATION = 1000
 VALIDATION_UNANSWERABLE = 100  # of each kind
 NO_VERDICT = (0.0, -1.0, -1.0)  # labels of SQuAD: its questions do not ask whether something is so
 SEED = 1  # of the validation questions
@@ -73,10 +73,9 @@ def train_reader(
     """Trains a reader, writes its folder `out` with a model card, and returns the evaluations.
 
     For the data see `training_examples`, for `start` see `ReaderStart.load`. `mined` keeps the passages that
-    are found for questions about folders. `labels` is a folder of `label`: a teacher's scores to learn from.
-    The weights with the best F1 on
-    questions of the validation articles are kept, the last ones without any. `out/run` holds the checkpoint:
-    the same call resumes from there.
+    are mined for questions about folders. `labels` is a folder of `label`: a teacher's scores to learn from.
+    The result has the weights with the best F1 on the validation articles, or the last ones without any.
+    `out/run` holds the checkpoint: the same call resumes from it.
     """
     recipe = recipe or RECIPES["folder" if folders else "squad"]
     shares = {"article": UNANSWERABLE} if shares is None else shares
@@ -99,7 +98,14 @@ def train_reader(
         return reader_figures(reading, held_out, held_back)
 
     evaluations = fine_tune(
-        *(model, begun.tokenizer, examples, recipe, out / RUN, evaluate, on_progress, sentence_spans),
+        model,
+        begun.tokenizer,
+        examples,
+        recipe,
+        out / RUN,
+        evaluate,
+        on_progress,
+        sentence_spans,
         evidence=begun.takes_evidence,
         select_by="f1" if held_out else "step",
         labels=store,
@@ -128,7 +134,7 @@ def training_examples(
 
     Without folders these are the answerable questions of the training articles, or `limit` of them, and
     `shares` gives the number of unanswerable questions of each kind for an answerable one. With folders
-    (see `folder_groups`) they are the questions about these, and FOLDER_SQUAD of SQuAD, or `limit`. The
+    (see `questions`) they are the questions about these, and FOLDER_SQUAD of SQuAD, or `limit`. The
     share of "article" is then that of questions with another passage as a negative, SHORTENED that of those
     with their own passage shortened, and CHANGED of each other kind are made.
     """
@@ -142,32 +148,42 @@ def training_examples(
     )
     if not datasets:
         return about_folders, []
-    chosen, held_out = beside_folders(datasets, limit or FOLDER_SQUAD, shares.get("article", 0), seed)
-    return [*about_folders, *chosen], held_out
+    of_squad, held_out = beside_folders(datasets, limit or FOLDER_SQUAD, shares.get("article", 0), seed)
+    return [*about_folders, *of_squad], held_out
 
 
 def beside_folders(
     datasets: Sequence[SquadDataset], limit: int, article: float, seed: int
 ) -> tuple[list[ReaderExample], list[ReaderExample]]:
-    """Examples of SQuAD beside those about folders, at most `limit` and the changed ones; and held-out ones.
+    """The examples of SQuAD beside those about folders, and held-out ones.
 
-    `article` is the share of questions with another passage of the article as a negative.
+    There are at most `limit` of the former, and the changed ones. `article` is the share of questions with
+    another passage of the article as a negative.
     """
     every, held_out = split_examples(datasets, None, seed)
     changed = dict.fromkeys(("figures", "names"), min(1.0, CHANGED / len(every)))
-    rivals = {one.id: one.passage for one in unanswerable(every, {"article": article}, seed)}
+    rivals = {rival.id: rival.passage for rival in unanswerable(every, {"article": article}, seed)}
     rng = random.Random(seed)
-    chosen = []
-    for one in rng.sample(every, min(limit, len(every))):
-        cut = shortened(one.passage, one.start, one.end) if rng.random() < SHORTENED else None
-        others = [text for text in (rivals.get(f"{one.id}-article"), cut) if text]
-        chosen.append(replace(one, negatives=tuple(("", text) for text in others)))
-    return [*chosen, *unanswerable(every, changed, seed)], held_out
+    examples = []
+    for example in rng.sample(every, min(limit, len(every))):
+        cut = None
+        if rng.random() < SHORTENED:
+            cut = shortened(example.passage, example.start, example.end)
+        others = [text for text in (rivals.get(f"{example.id}-article"), cut) if text]
+        examples.append(replace(example, negatives=tuple(("", text) for text in others)))
+    return [*examples, *unanswerable(every, changed, seed)], held_out
 
 
 @dataclass(frozen=True, slots=True)
 class ReaderStart:
-    """A model to train in place, its tokenizer, and the folder and name of its encoder."""
+    """A model to train in place.
+
+    model: the model.
+    tokenizer: of its encoder.
+    folder: of its encoder.
+    base: the name of its encoder.
+    record: the entries of the model card about the start.
+    """
 
     model: nn.Module
     tokenizer: Any
@@ -177,8 +193,10 @@ class ReaderStart:
 
     @classmethod
     def load(cls, start: str, seed: int) -> ReaderStart:
-        """A new head over the built-in base ("base") or an encoder (folder, name@revision; its own head is
-        kept), or a reader to continue: "builtin", or a folder of `train reader`.
+        """The model that a name stands for.
+
+        "base" is a new head over the built-in base. A folder or name@revision of an encoder gets a new head
+        unless it has one. "builtin", or a folder of `train reader`, is a reader to continue.
         """
         torch.manual_seed(seed)
         delta = (builtin_folder() if start == BUILTIN else Path(start).expanduser()) / DELTA
@@ -187,8 +205,8 @@ class ReaderStart:
             if any(name.startswith(EVIDENCE_HEAD) for name in read_delta(delta)):
                 add_evidence_head(model)
             apply_delta(model, delta)
-            stated = start_record(start, delta)
-            return cls(own_memory(model), load_tokenizer(find_base()), find_base(), BASE, stated)
+            tokenizer = load_tokenizer(find_base())
+            return cls(own_memory(model), tokenizer, find_base(), BASE, start_record(start, delta))
         folder = find_model(start)
         record: dict[str, Any] = {**start_record(start, None)}
         if not is_base(start):
@@ -225,14 +243,18 @@ class ReaderStart:
 def reader_figures(
     reader: Reader, examples: Sequence[ReaderExample], held_back: Mapping[str, Sequence[ReaderExample]]
 ) -> dict[str, float]:
-    """`exact` and `f1` of answerable examples when none is declined; `answered`, the share that is not, and
-    for each kind of unanswerable examples the share `declined_KIND`. All in percent.
+    """The figures of answerable and unanswerable examples, in percent.
+
+    exact, f1: of answerable examples when none is declined.
+    answered: the share of these that is not declined.
+    declined_KIND: the share of unanswerable examples of this kind that is declined.
 
     A question is declined when the null score is above that of the best span.
     """
     best = _best_spans(reader, examples)
-    found = {one.id: span.span.text if span else "" for one, span in zip(examples, best, strict=True)}
-    scores = score_v1({one.id: (one.answer,) for one in examples}, found)
+    golds = {example.id: (example.answer,) for example in examples}
+    texts = {each.id: span.span.text if span else "" for each, span in zip(examples, best, strict=True)}
+    scores = score_v1(golds, texts)
     figures = {"exact": scores["exact_match"], "f1": scores["f1"], "answered": _answered(best)}
     for kind, held in held_back.items():
         if held:
@@ -241,9 +263,9 @@ def reader_figures(
 
 
 def _best_spans(reader: Reader, examples: Sequence[ReaderExample]) -> list[ScoredSpan | None]:
-    passages = [[Passage(0, one.id, 0, len(one.passage), one.passage)] for one in examples]
-    read = reader.read([one.question for one in examples], passages, 1)
-    return [spans[0] if spans else None for [spans] in read]
+    passages = [[Passage(0, each.id, 0, len(each.passage), each.passage)] for each in examples]
+    readings = reader.read([example.question for example in examples], passages, 1)
+    return [spans[0] if spans else None for [spans] in readings]
 
 
 def _answered(best: Sequence[ScoredSpan | None]) -> float:
@@ -255,7 +277,8 @@ def split_examples(
 ) -> tuple[list[ReaderExample], list[ReaderExample]]:
     """At most `limit` questions of the training articles, and some of the others; ValueError without both."""
     training, validation = split_articles(article for dataset in datasets for article in dataset.articles)
-    examples, held_out = examples_of(training), examples_of(validation)
+    examples = examples_of(training)
+    held_out = examples_of(validation)
     if limit is not None and limit < len(examples):
         examples = random.Random(seed).sample(examples, limit)
     if not examples or not held_out:
@@ -271,18 +294,16 @@ def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
     """One example for each answerable question, with its first gold answer."""
     return [
         ReaderExample(
-            *(
-                q.id,
-                q.text,
-                p.context,
-                q.answers[0].start,
-                q.answers[0].start + len(q.answers[0].text),
-                a.title,
-            ),
+            question.id,
+            question.text,
+            paragraph.context,
+            question.answers[0].start,
+            question.answers[0].start + len(question.answers[0].text),
+            article.title,
             labels=NO_VERDICT,
         )
-        for a in articles
-        for p in a.paragraphs
-        for q in p.questions
-        if q.answers
+        for article in articles
+        for paragraph in article.paragraphs
+        for question in paragraph.questions
+        if question.answers
     ]

@@ -48,9 +48,9 @@ def train_retriever(
     """Trains a student, writes its folder `out` with a model card, and returns the evaluations.
 
     It starts from the base with untrained layers behind it, from the built-in student ("builtin"), or from a
-    folder. The weights with the best mean reciprocal rank of token vectors on the held-out lists are kept;
-    `dense_mrr` and `dense_first` are the figures of the dense heads. `out/run` holds the checkpoint: the same
-    call resumes from there. ValueError for lists without scores.
+    folder. The result has the weights with the best mean reciprocal rank of token vectors on the held-out
+    lists; `dense_mrr` and `dense_first` are the figures of the dense heads. `out/run` holds the checkpoint:
+    the same call resumes from it. ValueError for lists without scores.
     """
     config = config or DistillationConfig()
     examples = drawn(examples, limit, config.loop.seed)
@@ -58,20 +58,23 @@ def train_retriever(
     if folder:
         stored = load_student(folder)
     else:
-        positives = list(dict.fromkeys(one.passages[0] for one in examples))
+        positives = list(dict.fromkeys(example.passages[0] for example in examples))
         stored = untrained_student(positives[:AVERAGED], config.max_length, config.loop.seed)
     rows = token_rows(stored.backbone, stored.settings, config.max_length)
-    heads = stored.projection, stored.question_head, stored.passage_head
+    heads = (stored.projection, stored.question_head, stored.passage_head)
     model = own_memory(Student(stored.backbone, *heads)).to(pick_device())
 
     def evaluate(tuned: nn.Module) -> Mapping[str, float]:
-        tokens, dense = (rank_figures(found, held_out) for found in student_scores(model, rows, held_out))
-        return {**tokens, **{f"dense_{name}": value for name, value in dense.items()}}
+        token_scores, dense_scores = student_scores(model, rows, held_out)
+        dense = rank_figures(dense_scores, held_out)
+        return rank_figures(token_scores, held_out) | {f"dense_{name}": dense[name] for name in dense}
 
     evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
-    layers = model.backbone, model.projection, model.question_head, model.passage_head
-    save_student(out, StoredStudent(*layers, stored.settings))
+    trained = StoredStudent(
+        model.backbone, model.projection, model.question_head, model.passage_head, stored.settings
+    )
+    save_student(out, trained)
     weights = folder / STUDENT if folder else None
     record = {**start_record(start, weights), "lists": len(examples)}
     write_card(out, "retriever", config, record, evaluations)
@@ -91,7 +94,7 @@ def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> St
 
 
 def token_rows(backbone: nn.Module, settings: StudentSettings, max_length: int) -> TokenRows:
-    """The tokenizer of questions and passages, of at most `max_length` tokens a text."""
+    """The tokenizer of questions and passages, of at most `max_length` tokens per text."""
     limit = min(n for n in (max_length, settings.max_length, n_positions(backbone)) if n)
     return TokenRows(load_tokenizer(find_base()), limit, settings.skiplist)
 
@@ -106,8 +109,8 @@ def rank_figures(
     if not held_out:
         raise ValueError("there are no held-out lists to select the weights by. Make some: train mine")
     ranks = [
-        1 + int((~(found[one.n_positive :] < found[: one.n_positive].max())).sum())
-        for one, found in zip(held_out, scores, strict=True)
+        1 + int((~(row[example.n_positive :] < row[: example.n_positive].max())).sum())
+        for example, row in zip(held_out, scores, strict=True)
     ]
     return {"mrr": fmean(1 / rank for rank in ranks), "first": fmean(rank == 1 for rank in ranks)}
 

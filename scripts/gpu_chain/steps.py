@@ -1,7 +1,7 @@
 """The steps on the GPU machine: receive parts, train the teacher, label, train the student.
 
-Their files lie in a work folder, which outlives a call. Each step may be called again: it goes on, or finds
-that it is done. numpy, torch and safetensors are all they need.
+Their files lie in a work folder, which outlives a call. A step that is called again resumes, or finds its
+result. numpy, torch and safetensors are all they need.
 """
 
 from __future__ import annotations
@@ -42,47 +42,34 @@ from spanwise.reader.training import (
     train_groups,
 )
 
-from . import files
-from .groups import PackedGroups
-from .parts import MANIFEST, check, join, missing, read_manifest
+from . import data
 
+TEACHER = "teacher.safetensors"  # trained, in float32
+STUDENT = "student.safetensors"
+LABELS = "labels.npz"
 LABEL_TOKENS = 65_536  # of a batch that is only read
 TRIAL_STEPS = 24
-LOGITS = 2  # start and end; those of the evidence follow
+CHECKPOINT_EVERY = 10_000
+SEED = 0
+LOGITS = 2  # start and end; the evidence logits follow
 REPORT_S = 20.0
+Groups = Sequence[Sequence[TrainingRow]]
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
-    """How a model is trained: on about `tokens`, None for all groups once, or fewer if time is short.
+class TrainingOptions:
+    """How a model is trained.
 
-    `budget` are the minutes of all calls together; one call ends after `minutes`.
+    minutes: when a call ends.
+    budget: minutes of all calls together.
+    tokens: about how many to train on, or None for the model's default; fewer if time is short.
+    batch_tokens: tokens of a batch.
     """
 
-    minutes: float = 8.0
-    budget: float = 8.0
-    tokens: int | None = None
-    batch_tokens: int = 16_384
-    learning_rate: float = 1.5e-4
-    layer_decay: float = 0.9
-    checkpoint_every: int = 10_000
-    seed: int = 0
-
-    def recipe(self) -> ReaderTrainingConfig:
-        """The recipe "lists" with these settings."""
-        lists = RECIPES["lists"]
-        loop = replace(
-            lists.loop,
-            learning_rate=self.learning_rate,
-            layer_decay=self.layer_decay,
-            checkpoint_every=self.checkpoint_every,
-            seed=self.seed,
-        )
-        return replace(lists, loop=loop, batch_tokens=self.batch_tokens, tokens=self.tokens)
-
-
-TEACHER = Training(tokens=30_000_000)
-STUDENT = Training(learning_rate=2e-4, layer_decay=0.85)
+    minutes: float
+    budget: float
+    tokens: int | None
+    batch_tokens: int
 
 
 def say(text: str) -> None:
@@ -92,100 +79,138 @@ def say(text: str) -> None:
 
 def receive(work: Path, carried: Path) -> None:
     """Copies carried parts to the work folder, checks them, and joins the files that are complete."""
-    kept = work / "parts"
-    kept.mkdir(parents=True, exist_ok=True)
-    began = time.monotonic()
-    shutil.copyfile(carried / MANIFEST, kept / MANIFEST)
-    n_bytes = 0
-    for name, one in read_manifest(kept).items():
-        for part in one.parts:
-            if (carried / part.name).is_file() and not (kept / part.name).is_file():
-                shutil.copyfile(check(part, [carried]), kept / part.name)
-                n_bytes += part.size
-        left = missing(one, [kept])
+    parts = work / "parts"
+    parts.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(carried / data.MANIFEST, parts / data.MANIFEST)
+    for name, file in data.read_manifest(parts).items():
+        for part in file.parts:
+            if (carried / part.name).is_file() and not (parts / part.name).is_file():
+                shutil.copyfile(data.checked(part, [carried]), parts / part.name)
+        left = data.missing(file, [parts])
         if not left and not (work / name).is_file():
-            join(one, [kept], work / name)
+            data.join(file, [parts], work / name)
         say(f"{name}: waits for {', '.join(left)}" if left else f"{name}: here")
-    say(f"received {n_bytes:,} bytes in {time.monotonic() - began:.1f} s")
 
 
-def teacher_start(work: Path, seed: int = 0) -> BertSpanModel:
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Groups to learn from, in the vocabulary of the model that learns.
+
+    packed: the groups as `prepare` wrote them.
+    groups: their rows.
+    special: the model's special tokens.
+    """
+
+    packed: data.PackedGroups
+    groups: Groups
+    special: SpecialTokens
+
+    @classmethod
+    def open(cls, work: Path, model: str) -> Task:
+        """The task of "teacher" or "student"."""
+        settings = data.read_settings(work)
+        packed = data.PackedGroups.load(data.existing(work / data.GROUPS, "receive"))
+        record = dict(settings[model])
+        for name in ("before", "between", "after"):
+            record[name] = tuple(record[name])
+        shift = int(settings["shift"]) if model == "teacher" else 0
+        return cls(packed, packed.rows(shift), SpecialTokens(**record))
+
+    def part(self, held_out: bool) -> Groups:
+        """The held-out groups, or the others."""
+        marked = zip(self.groups, self.packed.held_out, strict=True)
+        return [group for group, is_held_out in marked if bool(is_held_out) is held_out]
+
+
+def teacher_start(work: Path) -> BertSpanModel:
     """The large base with new heads, drawn by the seed."""
-    checkpoint = read_quantized(files.there(work / files.TEACHER_BASE, "receive"))
-    torch.manual_seed(seed)
+    checkpoint = read_quantized(data.existing(work / data.TEACHER_BASE, "receive"))
+    torch.manual_seed(SEED)
     hidden = int(checkpoint.config["hidden_size"])
     heads = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
-    return _model(Checkpoint(checkpoint.config, heads | dict(checkpoint.weights)))
+    return _model(checkpoint.config, heads | dict(checkpoint.weights))
 
 
 def student_base(work: Path) -> Checkpoint:
     """The small base, its weights named as in a reader."""
-    checkpoint = read_quantized(files.there(work / files.STUDENT_BASE, "receive"))
+    checkpoint = read_quantized(data.existing(work / data.STUDENT_BASE, "receive"))
     weights = {PREFIX + name: tensor for name, tensor in checkpoint.weights.items()}
     return Checkpoint(checkpoint.config, weights)
 
 
-def student_start(work: Path, seed: int = 0) -> BertSpanModel:
+def student_start(work: Path) -> BertSpanModel:
     """The built-in reader over the small base."""
     base = student_base(work)
-    delta = files.there(work / files.STUDENT_DELTA, "receive")
-    torch.manual_seed(seed)
-    return _model(Checkpoint(base.config, tuned_weights(base.weights, delta)))
+    delta = data.existing(work / data.STUDENT_DELTA, "receive")
+    torch.manual_seed(SEED)
+    return _model(base.config, tuned_weights(base.weights, delta))
 
 
-def train_teacher(work: Path, how: Training, device: str | None = None) -> bool:
+def _model(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> BertSpanModel:
+    model = bert_span_model(Checkpoint(config, weights))
+    if model is None:
+        raise ValueError("the carried weights are not those of a BERT or an MPNet. Run prepare again")
+    add_evidence_head(model)
+    return model
+
+
+def train_teacher(work: Path, options: TrainingOptions, device: str | None) -> bool:
     """True when the teacher is trained to its end; False when time was up before, with a checkpoint."""
-    settings = files.settings(work)
-    packed = _groups(work)
-    groups, _ = _parted(packed.rows(int(settings["shift"])), packed)
-    special = special_of(settings["teacher"])
-    model = teacher_start(work, how.seed)
-    add_evidence_head(model)
-    return _train(model, groups, special, how, work / files.TEACHER, device)
+    task = Task.open(work, "teacher")
+    recipe = _recipe(options, learning_rate=1.5e-4, layer_decay=0.9, tokens=30_000_000)
+    return _Training(teacher_start(work), task, recipe, options, work / TEACHER, device).run()
 
 
-def train_student(work: Path, how: Training, device: str | None = None) -> bool:
+def train_student(work: Path, options: TrainingOptions, device: str | None) -> bool:
     """The same for the student, which learns from the teacher's labels where there are some."""
-    packed = _groups(work)
-    settings = files.settings(work)
-    groups = packed.rows(0)
-    if (work / files.LABELS).is_file():
-        groups = taught_groups(groups, packed, work / files.LABELS)
+    task = Task.open(work, "student")
+    if (work / LABELS).is_file():
+        task = replace(task, groups=taught_groups(task, work / LABELS))
     else:
-        say("there are no labels: the student learns from the answers alone")
-    kept, left_out = _parted(groups, packed)
-    special = special_of(settings["student"])
-    model = student_start(work, how.seed)
-    add_evidence_head(model)
-    _say_held_out("before", model, left_out, special, device)
-    is_done = _train(model, kept, special, how, work / files.STUDENT, device)
-    if is_done:
-        _say_held_out("after", trained(model, work / files.STUDENT), left_out, special, device)
-    return is_done
+        say("there are no labels: the student learns only from the answers")
+    model = student_start(work)
+    _say_held_out("before", model, task, device)
+    recipe = _recipe(options, learning_rate=2e-4, layer_decay=0.85, tokens=None)
+    is_complete = _Training(model, task, recipe, options, work / STUDENT, device).run()
+    if is_complete:
+        model.load_state_dict(load_file(work / STUDENT))
+        _say_held_out("after", model, task, device)
+    return is_complete
+
+
+def _recipe(
+    options: TrainingOptions, learning_rate: float, layer_decay: float, tokens: int | None
+) -> ReaderTrainingConfig:
+    """The recipe "lists" with the options, and these values where the options have none."""
+    lists = RECIPES["lists"]
+    loop = replace(
+        lists.loop,
+        learning_rate=learning_rate,
+        layer_decay=layer_decay,
+        checkpoint_every=CHECKPOINT_EVERY,
+        seed=SEED,
+    )
+    return replace(lists, loop=loop, batch_tokens=options.batch_tokens, tokens=options.tokens or tokens)
 
 
 def label(work: Path, device: str | None = None) -> None:
     """Writes the teacher's logits for every row of every group, see `taught_groups`."""
-    if (work / files.LABELS).is_file():
-        say("the labels are there")
+    if (work / LABELS).is_file():
+        say("the labels exist")
         return
-    packed, settings = _groups(work), files.settings(work)
-    groups = packed.rows(int(settings["shift"]))
+    task = Task.open(work, "teacher")
     model = teacher_start(work)
-    add_evidence_head(model)
-    model = trained(model, files.there(work / files.TEACHER, "teacher"))
-    logits, nulls = read_rows(model, groups, special_of(settings["teacher"]), device)
-    say(first_shares(groups, packed.held_out, nulls[:, LOGITS + PASSAGE]))
-    with (work / "labels.part").open("wb") as file:
+    model.load_state_dict(load_file(data.existing(work / TEACHER, "teacher")))
+    logits, nulls = read_rows(model, task.groups, task.special, device)
+    say(first_shares(task.groups, task.packed.held_out, nulls[:, LOGITS + PASSAGE]))
+    unfinished = work / "labels.part"
+    with unfinished.open("wb") as file:
         np.savez(file, logits=logits, nulls=nulls)
-    (work / "labels.part").replace(work / files.LABELS)
+    unfinished.replace(work / LABELS)
 
 
 def read_rows(
-    model: BertSpanModel,
-    groups: Sequence[Sequence[TrainingRow]],
-    special: SpecialTokens,
-    device: str | None = None,
+    model: BertSpanModel, groups: Groups, special: SpecialTokens, device: str | None = None
 ) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
     """(W, 3): start, end and support of the tokens of all windows, row after row.
 
@@ -197,208 +222,171 @@ def read_rows(
     logits = np.empty((int(ends[-1]), LOGITS + 1), dtype=np.float16)
     nulls = np.empty((len(rows), LOGITS + 5), dtype=np.float16)
     scores = SpanScores(model.eval().to(pick_device(device)))
-    began = said = time.monotonic()
-    n_tokens = 0
+    began = time.monotonic()
     for batch in token_budget_batches(lengths, LABEL_TOKENS):
         inputs = assemble([rows[i].ids for i in batch], special, multiple=1)
         tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
-        found = scores(tokens)  # (T, 7)
+        batch_logits = scores(tokens)  # (T, 7)
         for i, first, shift in zip(batch, tokens.starts(), inputs.shift, strict=True):
             length = len(rows[i].window)
-            here = found[first + shift : first + shift + length]
-            logits[ends[i] - length : ends[i]] = here[:, [0, 1, LOGITS + SUPPORT]]
-            nulls[i] = found[first + special.null]
-        n_tokens += len(tokens.ids)
-        if time.monotonic() - said > REPORT_S:
-            said = time.monotonic()
-            say(f"read {n_tokens:,} tokens, {n_tokens / (said - began):,.0f} tokens/s")
+            window = batch_logits[first + shift : first + shift + length]
+            logits[ends[i] - length : ends[i]] = window[:, [0, 1, LOGITS + SUPPORT]]
+            nulls[i] = batch_logits[first + special.null]
     seconds = time.monotonic() - began
-    rate = n_tokens / seconds
-    say(f"read {len(rows):,} rows, {n_tokens:,} tokens in {seconds:.1f} s, {rate:,.0f} tokens/s")
+    say(f"read {len(rows):,} rows in {seconds:.1f} s, {sum(lengths) / seconds:,.0f} tokens/s")
     return logits, nulls
 
 
-def first_shares(
-    groups: Sequence[Sequence[TrainingRow]], held_out: NDArray[np.bool_], relevance: NDArray[np.float16]
-) -> str:
+def first_shares(groups: Groups, held_out: Sequence[bool], relevance: NDArray[np.float16]) -> str:
     """How often the answering passage is the most relevant of its group, trained on or held out.
 
-    Of groups with an answer and more than one passage.
+    Only groups with an answer and more than one passage count.
     """
-    is_first: dict[bool, list[bool]] = {False: [], True: []}
-    at = 0
-    for group, is_left_out in zip(groups, held_out, strict=True):
-        own = relevance[at : at + len(group)]
-        at += len(group)
+    outcomes: dict[str, list[bool]] = {"trained on": [], "held out": []}
+    last = 0
+    for group, is_held_out in zip(groups, held_out, strict=True):
+        own = relevance[last : last + len(group)]
+        last += len(group)
         if group[0].answer and len(group) > 1:
-            is_first[bool(is_left_out)].append(bool(own[0] > own[1:].max()))
+            outcomes["held out" if is_held_out else "trained on"].append(bool(own[0] > own[1:].max()))
     shares = [
-        f"{100 * sum(found) / len(found):.1f} % of {len(found):,} {name}"
-        for found, name in ((is_first[False], "trained on"), (is_first[True], "held out"))
-        if found
+        f"{100 * sum(firsts) / len(firsts):.1f} % of {len(firsts):,} {name}"
+        for name, firsts in outcomes.items()
+        if firsts
     ]
     return f"the answering passage is first for {', '.join(shares) or 'none: there are no lists'}"
 
 
-def taught_groups(
-    groups: Sequence[Sequence[TrainingRow]], packed: PackedGroups, labels: Path
-) -> list[list[TrainingRow]]:
+def taught_groups(task: Task, labels: Path) -> list[list[TrainingRow]]:
     """The rows with the teacher's scores; the support of a token is the mean over its sentence."""
     with np.load(labels, allow_pickle=False) as file:
-        logits, nulls = file["logits"].astype(np.float32), file["nulls"].astype(np.float32)
-    found: list[list[TrainingRow]] = []
-    number = at = 0
-    for group in groups:
+        logits = file["logits"].astype(np.float32)
+        nulls = file["nulls"].astype(np.float32)
+    groups = []
+    number = 0
+    last = 0
+    for group in task.groups:
         taught = []
         for row in group:
-            own, null = logits[at : at + len(row.window)], nulls[number]
-            support = np.full(len(row.window), np.nan, dtype=np.float32)
-            for first, after in packed.sentences_in(number):
+            length = len(row.window)
+            own = logits[last : last + length]
+            null = nulls[number]
+            support = np.full(length, np.nan, dtype=np.float32)
+            for first, after in task.packed.sentences_in(number):
                 if after > first:
                     support[first:after] = own[first:after, 2].mean()
-            none = float(null[0]), float(null[1])
-            relevance = float(null[LOGITS + PASSAGE])
-            taught.append(replace(row, taught=TaughtRow(own[:, 0], own[:, 1], support, none, relevance)))
+            none = (float(null[0]), float(null[1]))
+            scores = TaughtRow(own[:, 0], own[:, 1], support, none, float(null[LOGITS + PASSAGE]))
+            taught.append(replace(row, taught=scores))
             number += 1
-            at += len(row.window)
-        found.append(taught)
-    return found
+            last += length
+        groups.append(taught)
+    return groups
 
 
-def trained(model: BertSpanModel, path: Path) -> BertSpanModel:
-    """The model with the weights of a file that `train_teacher` or `train_student` wrote."""
-    model.load_state_dict(load_file(path))
-    return model
+@dataclass(frozen=True, slots=True)
+class _Training:
+    """A model to train, and the file for its weights."""
 
+    model: BertSpanModel
+    task: Task
+    recipe: ReaderTrainingConfig
+    options: TrainingOptions
+    out: Path
+    device: str | None
 
-def special_of(record: Mapping[str, Any]) -> SpecialTokens:
-    """Special tokens as `prepare` wrote them."""
-    lists = {name: tuple(record[name]) for name in ("before", "between", "after")}
-    return SpecialTokens(**lists, pad=record["pad"], null=record["null"], segment=record["segment"])
-
-
-def _train(
-    model: BertSpanModel,
-    groups: Sequence[Sequence[TrainingRow]],
-    special: SpecialTokens,
-    how: Training,
-    out: Path,
-    device: str | None,
-) -> bool:
-    if out.is_file():
-        say(f"{out.name} is there")
+    def run(self) -> bool:
+        """True when the weights are written; False when time was up before, with a checkpoint."""
+        if self.out.is_file():
+            say(f"{self.out.name} exists")
+            return True
+        device = pick_device(self.device)
+        model = own_memory(self.model).to(device)
+        groups = self.task.part(held_out=False)
+        count = self.task.special.count
+        n_tokens = sum(count + sum(map(len, row.ids)) for group in groups for row in group)
+        say(f"{len(groups):,} groups of {n_tokens:,} tokens on {device}")
+        folder = self.out.with_suffix(".run")
+        tokens = self._affordable(model, groups, min(n_tokens, self.recipe.tokens or n_tokens), folder)
+        try:
+            self._train(model, groups, tokens, folder, _Report(self.options.minutes, tokens))
+        except KeyboardInterrupt:
+            say(f"{self.out.stem}: time is up, run the same step again to go on")
+            return False
+        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+        unfinished = self.out.with_suffix(".part")
+        save_file(weights, unfinished)
+        unfinished.replace(self.out)
+        shutil.rmtree(folder)
+        say(f"{self.out.stem} is trained to its end")
         return True
-    model = own_memory(model).to(pick_device(device))
-    n_tokens = sum(special.count + sum(map(len, row.ids)) for group in groups for row in group)
-    say(f"{len(groups):,} groups of {n_tokens:,} tokens on {pick_device(device)}")
-    run = out.with_suffix(".run")
-    tokens = _affordable(model, groups, special, how, min(n_tokens, how.tokens or n_tokens), run)
-    recipe = replace(how.recipe(), tokens=tokens)
-    try:
-        train_groups(model, groups, special, recipe, run, lambda tuned: {}, _reporter(how.minutes, tokens))
-    except KeyboardInterrupt:
-        say(f"{out.stem}: time is up, run the same step again to go on")
-        return False
-    weights: dict[str, Tensor] = {
-        name: one.detach().cpu().contiguous() for name, one in model.state_dict().items()
-    }
-    save_file(weights, out.with_suffix(".part"))
-    out.with_suffix(".part").replace(out)
-    shutil.rmtree(run)
-    say(f"{out.stem} is trained to its end")
-    return True
+
+    def _train(
+        self,
+        model: BertSpanModel,
+        groups: Groups,
+        tokens: int,
+        folder: Path,
+        on_step: Callable[[Progress], None],
+    ) -> None:
+        recipe = replace(self.recipe, tokens=tokens)
+        train_groups(model, groups, self.task.special, recipe, folder, lambda tuned: {}, on_step)
+
+    def _affordable(self, model: BertSpanModel, groups: Groups, most: int, folder: Path) -> int:
+        """`most` tokens, or fewer if a trial of a copy exceeds the budget.
+
+        The learning rate falls to zero at the end of a run, so a run that is cut off has a poor model. The
+        folder of the run gets the number.
+        """
+        path = folder / "tokens.json"
+        if path.is_file():
+            return int(read_json(path)["tokens"])
+        times: list[float] = []
+        trial = min(most, TRIAL_STEPS * self.options.batch_tokens)
+        with TemporaryDirectory(prefix="spanwise-trial-") as scratch:
+            tried = copy.deepcopy(model)
+            self._train(tried, groups, trial, Path(scratch), lambda step: times.append(step.seconds))
+        warm = len(times) // 2  # the first steps are slow
+        seconds = (times[-1] - times[warm - 1]) / (len(times) - warm) if warm else times[-1]
+        rate = trial / len(times) / max(1e-9, seconds)
+        tokens = min(most, max(self.options.batch_tokens, int(rate * 60 * self.options.budget)))
+        say(f"trial: {rate:,.0f} tokens/s, so the run has {tokens:,} of {most:,} tokens")
+        folder.mkdir(parents=True, exist_ok=True)
+        data.write_json(path, {"tokens": tokens})
+        return tokens
 
 
-def _affordable(
-    model: BertSpanModel,
-    groups: Sequence[Sequence[TrainingRow]],
-    special: SpecialTokens,
-    how: Training,
-    wanted: int,
-    run: Path,
-) -> int:
-    """The tokens that a run trains on: those wanted, or fewer if a trial of a copy is too slow for them.
-
-    The learning rate falls to zero at the end of a run: one that is cut off has a poor model. The number is
-    kept in the folder of the run.
-    """
-    kept = run / "tokens.json"
-    if kept.is_file():
-        return int(read_json(kept)["tokens"])
-    times: list[float] = []
-    trial = min(wanted, TRIAL_STEPS * how.batch_tokens)
-    with TemporaryDirectory(prefix="spanwise-trial-") as folder:
-        recipe = replace(how.recipe(), tokens=trial)
-        at = Path(folder)
-        tried = copy.deepcopy(model)
-
-        def report(progress: Progress) -> None:
-            times.append(progress.seconds)
-
-        train_groups(tried, groups, special, recipe, at, lambda tuned: {}, report)
-    warm = len(times) // 2  # the first steps are slow
-    seconds = (times[-1] - times[warm - 1]) / (len(times) - warm) if warm else times[-1]
-    rate = trial / len(times) / max(1e-9, seconds)
-    tokens = min(wanted, max(how.batch_tokens, int(rate * 60 * how.budget)))
-    say(f"trial: {rate:,.0f} tokens/s, so the run has {tokens:,} of {wanted:,} tokens")
-    run.mkdir(parents=True, exist_ok=True)
-    files.write_json(kept, {"tokens": tokens})
-    return tokens
-
-
-def _reporter(minutes: float, n_tokens: int) -> Callable[[Progress], None]:
+class _Report:
     """Prints the progress of a run over `n_tokens` every REPORT_S.
 
-    It raises KeyboardInterrupt, as Ctrl-C does, after so many minutes.
+    It raises KeyboardInterrupt, as Ctrl-C does, when the minutes are over.
     """
-    began = said = time.monotonic()
-    first: int | None = None
 
-    def report(progress: Progress) -> None:
-        nonlocal said, first
+    def __init__(self, minutes: float, n_tokens: int) -> None:
+        self.n_tokens = n_tokens
+        self.began = time.monotonic()
+        self.end = self.began + 60 * minutes
+        self.reported = self.began
+        self.first: int | None = None  # the step that a resumed run begins with
+
+    def __call__(self, progress: Progress) -> None:
         now = time.monotonic()
-        first = progress.step - 1 if first is None else first
-        if now - said > REPORT_S or progress.step == progress.steps:
-            said = now
-            share = (progress.step - first) / progress.steps
-            rate = share * n_tokens / max(1e-9, progress.seconds)
-            at = f"step {progress.step} of {progress.steps}, loss {progress.loss:.3f}"
-            say(f"{at}, {progress.seconds:.0f} s, {rate:,.0f} tokens/s")
-        if now - began > 60 * minutes and progress.step < progress.steps:
+        if self.first is None:
+            self.first = progress.step - 1
+        if now - self.reported > REPORT_S or progress.step == progress.steps:
+            self.reported = now
+            share = (progress.step - self.first) / progress.steps
+            rate = share * self.n_tokens / max(1e-9, progress.seconds)
+            step = f"step {progress.step} of {progress.steps}, loss {progress.loss:.3f}"
+            say(f"{step}, {progress.seconds:.0f} s, {rate:,.0f} tokens/s")
+        if now > self.end and progress.step < progress.steps:
             raise KeyboardInterrupt
 
-    return report
 
-
-def _groups(work: Path) -> PackedGroups:
-    return PackedGroups.load(files.there(work / files.GROUPS, "receive"))
-
-
-def _parted(
-    groups: Sequence[list[TrainingRow]], packed: PackedGroups
-) -> tuple[list[list[TrainingRow]], list[list[TrainingRow]]]:
-    """Groups to train on, and those held out."""
-    marked = list(zip(groups, packed.held_out, strict=True))
-    kept = [group for group, is_left_out in marked if not is_left_out]
-    return kept, [group for group, is_left_out in marked if is_left_out]
-
-
-def _say_held_out(
-    when: str,
-    model: BertSpanModel,
-    groups: Sequence[Sequence[TrainingRow]],
-    special: SpecialTokens,
-    device: str | None,
-) -> None:
-    """Prints how well the student ranks the passages of questions that nothing learnt from."""
+def _say_held_out(when: str, model: BertSpanModel, task: Task, device: str | None) -> None:
+    """Prints how well the student ranks the passages of held-out questions."""
+    groups = task.part(held_out=True)
     if groups:
-        _, nulls = read_rows(model, groups, special, device)
-        held_out = np.ones(len(groups), dtype=np.bool_)
-        say(f"student {when}: {first_shares(groups, held_out, nulls[:, LOGITS + PASSAGE])}")
-
-
-def _model(checkpoint: Checkpoint) -> BertSpanModel:
-    model = bert_span_model(checkpoint)
-    if model is None:
-        raise ValueError("the carried weights are not those of a BERT or an MPNet. Run prepare again")
-    return model
+        _, nulls = read_rows(model, groups, task.special, device)
+        shares = first_shares(groups, [True] * len(groups), nulls[:, LOGITS + PASSAGE])
+        say(f"student {when}: {shares}")

@@ -10,10 +10,8 @@ from pathlib import Path
 import gpu_run
 import numpy as np
 import pytest
-from gpu_chain import files
-from gpu_chain.groups import PackedGroups
-from gpu_chain.parts import cut, join, read_manifest, write_manifest
-from gpu_chain.prepare import packed_groups
+from gpu_chain.data import PackedGroups, cut, join, read_manifest, write_manifest
+from gpu_chain.steps import TEACHER
 from hypothesis import given
 from hypothesis import strategies as st
 from tiny_models import tiny_mpnet
@@ -22,7 +20,7 @@ from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed
 from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer
-from spanwise.pipelines.training.folder_groups import mined_file, passages_file
+from spanwise.pipelines.training.questions import mined_file, passages_file
 from spanwise.reader.load import load_reader
 from spanwise.reader.training import RECIPES, ReaderExample, training_groups
 from spanwise.types import Passage
@@ -42,9 +40,9 @@ BLOCKED = (
 def test_parts_join_to_the_file_and_are_no_larger_than_allowed(tmp_path_factory, content, most):
     folder = tmp_path_factory.mktemp("parts")
     (folder / "weights").write_bytes(content)
-    one = cut(folder / "weights", folder, most)
-    write_manifest(folder, {"weights": one})
-    assert max(part.size for part in one.parts) <= most
+    file = cut(folder / "weights", folder, most)
+    write_manifest(folder, {"weights": file})
+    assert max(part.size for part in file.parts) <= most
     join(read_manifest(folder)["weights"], [folder / "elsewhere", folder], folder / "joined")
     assert (folder / "joined").read_bytes() == content
 
@@ -59,31 +57,36 @@ def test_parts_join_to_the_file_and_are_no_larger_than_allowed(tmp_path_factory,
 )
 def test_a_part_that_is_not_whole_is_named(tmp_path, harm, complaint):
     (tmp_path / "weights").write_bytes(bytes(range(1, 31)))
-    one = cut(tmp_path / "weights", tmp_path, 10)
+    file = cut(tmp_path / "weights", tmp_path, 10)
     harm(tmp_path / "weights.01")
     with pytest.raises(DataMalformed, match=complaint):
-        join(one, [tmp_path], tmp_path / "joined")
+        join(file, [tmp_path], tmp_path / "joined")
     assert not (tmp_path / "joined").exists()
 
 
 def test_groups_come_back_as_they_were_packed(tmp_path):
-    tokenizer, at = load_tokenizer(find_base()), LONG.index("Ada")
+    tokenizer = load_tokenizer(find_base())
+    start = LONG.index("Ada")
+    negatives = (("", OTHERS[0]),)
     long = ReaderExample(
-        "a", "Who built it?", LONG, at, at + 8, "x", "Town. ", (("", OTHERS[0]),), (0, -1, 1)
+        "a", "Who built it?", LONG, start, start + 8, "x", "Town. ", negatives, labels=(0, -1, 1)
     )
     examples = [long, ReaderExample("b", "Who sold it?", MILL, None, None, "x")]
-    packed_groups(examples, [False, True], tokenizer, 4).save(tmp_path / "groups")
+    PackedGroups.of(examples, [False, True], tokenizer, 4).save(tmp_path / "groups")
     packed = PackedGroups.load(tmp_path / "groups")
     expected = training_groups(examples, tokenizer, 4, RECIPES["lists"], sentence_spans)
-    for ours, theirs in zip(packed.rows(4), expected, strict=True):
-        for row, wanted in zip(ours, theirs, strict=True):
-            assert [(ids - 4).tolist() for ids in row.ids] == [ids.tolist() for ids in wanted.ids]
-            assert (row.answer, row.support, row.labels) == (wanted.answer, wanted.support, wanted.labels)
-            assert row.first == wanted.first
+    for packed_group, group in zip(packed.rows(4), expected, strict=True):
+        for packed_row, row in zip(packed_group, group, strict=True):
+            assert [(ids - 4).tolist() for ids in packed_row.ids] == [ids.tolist() for ids in row.ids]
+            assert packed_row.answer == row.answer
+            assert packed_row.support == row.support
+            assert packed_row.labels == row.labels
+            assert packed_row.first == row.first
     own = expected[0][0]
     assert list(own.support) in [[first, after - 1] for first, after in packed.sentences_in(0).tolist()]
-    [(first, end), last] = packed.sentences_in(1).tolist()
-    assert (first, last) == (0, [end, len(expected[0][1].window)])
+    [[first, end], last] = packed.sentences_in(1).tolist()
+    assert first == 0
+    assert last == [end, len(expected[0][1].window)]
 
 
 def prepared(folder: Path) -> Path:
@@ -99,11 +102,12 @@ def prepared(folder: Path) -> Path:
     (folder / "own" / "town.jsonl").write_text("\n".join(map(json.dumps, lines)))
     passages_file(run, "town").write_text("".join(f"{json.dumps(('Town. ', text))}\n" for text in OTHERS))
     ranks = {"colbert": [0, 1, 2, 3], "dense": [3, 2, 1, 0]}
-    found = [{"question": line["question"], **ranks} for line in lines]
-    mined_file(run, "town").write_text("".join(f"{json.dumps(line)}\n" for line in found))
+    rankings = [{"question": line["question"], **ranks} for line in lines]
+    mined_file(run, "town").write_text("".join(f"{json.dumps(line)}\n" for line in rankings))
     tiny_mpnet(folder / "base")
-    given = ["--folders", folder / "own", "--mined", run, "--base", folder / "base", "--out", folder / "gpu"]
-    assert gpu_run.main(["prepare", *map(str, given)]) == 0
+    words = ["prepare", "--folders", folder / "own", "--mined", run]
+    words += ["--base", folder / "base", "--out", folder / "gpu"]
+    assert gpu_run.main([str(word) for word in words]) == 0
     return folder / "gpu"
 
 
@@ -112,7 +116,8 @@ def step(name: str, work: Path, *more: object) -> int:
 
 
 def test_a_teacher_is_prepared_and_trained_in_two_calls(tmp_path, capsys):
-    carried, work = prepared(tmp_path), tmp_path / "work"
+    carried = prepared(tmp_path)
+    work = tmp_path / "work"
     assert step("teacher", work) == 1
     assert "settings.json is missing: run the step receive" in capsys.readouterr().err
     hidden = [path.rename(tmp_path / path.name) for path in carried.glob("teacher-base*")]
@@ -123,15 +128,16 @@ def test_a_teacher_is_prepared_and_trained_in_two_calls(tmp_path, capsys):
     assert step("receive", work, "--from", carried) == 0
     few = ("--batch-tokens", 400, "--tokens", 2000)
     assert step("teacher", work, *few, "--minutes", 0) == gpu_run.TIME_WAS_UP
-    assert not (work / files.TEACHER).exists()
+    assert not (work / TEACHER).exists()
     assert step("teacher", work, *few) == 0
-    assert (work / files.TEACHER).is_file()
+    assert (work / TEACHER).is_file()
     assert "teacher is trained to its end" in capsys.readouterr().out
 
 
 @pytest.mark.reliability
 def test_the_whole_chain_returns_readers_that_read(tmp_path, capsys):
-    carried, work = prepared(tmp_path), tmp_path / "work"
+    carried = prepared(tmp_path)
+    work = tmp_path / "work"
     assert gpu_run.main(["plan", "--from", str(carried), "--json"]) == 0
     calls = json.loads(capsys.readouterr().out.partition("\n[")[2].join(["[", ""]))
     assert [path for call in calls for path in call["carry"] if not Path(path).is_file()] == []
@@ -162,5 +168,5 @@ def test_steps_need_no_package_but_torch_and_its_companions():
         "sys.path.insert(0, 'scripts')\n"
         "import gpu_run, gpu_chain.steps, gpu_chain.results\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr

@@ -37,17 +37,17 @@ def scripted(library, monkeypatch):
 
 def test_every_verdict_is_counted(scripted, tmp_path: Path) -> None:
     figures, records = evaluate_folder(scripted, QUESTIONS, ["bm25"], tmp_path / "out", BM25)
-    found = figures["bm25"]
-    assert (found["questions"], found["right_top1"], found["false_answers"]) == (3, 1, 1)
-    assert found["by_type"]["absent"] == {"false answer": 1}
-    assert found["answer_recall@1"] == found["answer_recall@20"] == 1.0
-    assert found["index_bytes"] == index_bytes(scripted, "bm25") > 0
+    counts = figures["bm25"]
+    assert counts["questions"] == 3
+    assert counts["right_top1"] == 1
+    assert counts["false_answers"] == 1
+    assert counts["by_type"]["absent"] == {"false answer": 1}
+    assert counts["answer_recall@1"] == counts["answer_recall@20"] == 1.0
+    assert counts["index_bytes"] == index_bytes(scripted, "bm25") > 0
     right, second, false = records
-    assert (right["verdict"], right["answer"]["text"], right["answer"]["document"]) == (
-        "right",
-        "Ada Rook",
-        "mill.md",
-    )
+    assert right["verdict"] == "right"
+    assert right["answer"]["text"] == "Ada Rook"
+    assert right["answer"]["document"] == "mill.md"
     text = scripted.document("mill.md").text
     assert text[right["answer"]["start"] : right["answer"]["end"]] == "Ada Rook"
     assert second["verdict"] in ("wrong", "wrongly declined")
@@ -58,10 +58,11 @@ def test_every_verdict_is_counted(scripted, tmp_path: Path) -> None:
 def test_the_verdict_on_a_yes_no_question_is_counted_apart(scripted) -> None:
     asked = replace(QUESTIONS[0], type="yes-no", verdict="yes")
     [answer] = scripted.ask_many([asked.question], BM25)
-    for given, score in (("yes", 1.0), ("no", 0.0), (None, 0.0)):
-        told = replace(answer, best=replace(answer.best, verdict=given))
-        figures = folder_figures([folder_record(asked, told, (), 20, "bm25")])
-        assert (figures["right_top1"], figures["verdict_right"]) == (1, score)
+    for verdict, score in (("yes", 1.0), ("no", 0.0), (None, 0.0)):
+        judged = replace(answer, best=replace(answer.best, verdict=verdict))
+        figures = folder_figures([folder_record(asked, judged, (), 20, "bm25")])
+        assert figures["right_top1"] == 1
+        assert figures["verdict_right"] == score
 
 
 def test_a_span_alone_is_judged_apart_from_its_sentence(scripted) -> None:
@@ -81,7 +82,8 @@ def test_two_candidates_of_a_declined_question_are_judged(scripted, place: int, 
     declined = replace(answer, best=None, candidates=tuple(candidates))
     record = folder_record(QUESTIONS[0], declined, (), 20, "bm25")
     figures = folder_figures([record])
-    assert (figures["right_top1"], figures["right_shown"]) == (0, right)
+    assert figures["right_top1"] == 0
+    assert figures["right_shown"] == right
 
 
 def test_absent_questions_with_an_answer_or_candidates_are_counted(scripted) -> None:
@@ -90,8 +92,8 @@ def test_absent_questions_with_an_answer_or_candidates_are_counted(scripted) -> 
     unsure = replace(answer, best=None, candidates=(answer.best,))
     nothing = replace(answer, best=None, candidates=())
     records = [
-        folder_record(replace(absent, id=str(number)), one, (), 20, "bm25")
-        for number, one in enumerate((answer, unsure, nothing, nothing))
+        folder_record(replace(absent, id=str(number)), outcome, (), 20, "bm25")
+        for number, outcome in enumerate((answer, unsure, nothing, nothing))
     ]
     assert folder_figures(records)["absent_shown"] == 0.5
 
@@ -125,7 +127,9 @@ def test_the_command_compares_retrievers(folder, run, encoder_folder, reader_fol
     arguments = ("eval", "folder", folder, "--questions", questions, "--reader", reader_folder)
     code, out, err = run(*arguments, "--retriever", "bm25", "--out", "results", "--json")
     printed = json.loads(out)
-    assert (code, printed["questions"], len(printed["records"])) == (0, 1, 1), err
+    assert code == 0, err
+    assert printed["questions"] == 1
+    assert len(printed["records"]) == 1
     assert "1 documents that are not in the index: 'mil.md'" in err
     both = ("--retriever", "bm25", "--retriever", "hybrid")
     assert list(json.loads(run(*arguments, *both, "--json")[1])["systems"]) == ["bm25", "hybrid"]

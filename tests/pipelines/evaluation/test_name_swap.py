@@ -24,13 +24,14 @@ MAX_GAP = 0.2
 
 
 def test_the_reader_finds_names_of_every_group_alike() -> None:
-    reader, right = load_reader(), {}
+    reader = load_reader()
+    right = {}
     for group, names in NAMES.items():
         asked = [(text.format(name), question, name) for text, question in SENTENCES for name in names]
         passages = [[Passage(0, "d", 0, len(text), text)] for text, _, _ in asked]
         read = reader.read([question for _, question, _ in asked], passages, n_best=1)
-        found = [spans[0].span.text for [spans] in read]
-        right[group] = sum(exact_match(name, text) for text, (_, _, name) in zip(found, asked, strict=True))
+        answers = [spans[0].span.text for [spans] in read]
+        right[group] = sum(exact_match(name, text) for text, (_, _, name) in zip(answers, asked, strict=True))
         right[group] /= len(asked)
     assert max(right.values()) - min(right.values()) <= MAX_GAP, right
     assert min(right.values()) >= 1 - MAX_GAP, right

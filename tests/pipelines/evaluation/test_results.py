@@ -9,8 +9,7 @@ import pytest
 
 from spanwise.errors import DataMalformed
 from spanwise.eval.questions import Evidence, QuestionRecord
-from spanwise.pipelines.evaluation.compare import compare_results
-from spanwise.pipelines.evaluation.results import ResultFolder, read_records
+from spanwise.pipelines.evaluation.results import ResultFolder, compare_results, read_records
 
 ONE = QuestionRecord(
     "bm25",
@@ -26,7 +25,7 @@ ONE = QuestionRecord(
 TWO = QuestionRecord("bm25", "q2", "Who sold it?", {"exact": 0.0}, answerable=False, prediction="")
 
 
-def made(path: Path, **systems: list[float]) -> Path:
+def result_folder(path: Path, **systems: list[float]) -> Path:
     results = ResultFolder.start(path, "open", {})
     for system, scores in systems.items():
         results.add(
@@ -44,7 +43,7 @@ def test_rankings_without_a_record_and_torn_lines_are_dropped(tmp_path: Path) ->
         with (tmp_path / "out" / name).open("a") as file:
             file.write(torn)
     again = ResultFolder.start(tmp_path / "out", "open", {"k": 20})
-    assert again.done("bm25") == {"q1"}
+    assert again.question_ids("bm25") == {"q1"}
     again.add([TWO], {"q2": [("d3", 1.0)]})
     again.finish({"bm25": {"exact": 50.0}})
     assert again.run_path("bm25").read_text().splitlines() == [
@@ -52,8 +51,8 @@ def test_rankings_without_a_record_and_torn_lines_are_dropped(tmp_path: Path) ->
         "q1 Q0 d2 2 1.0 bm25",
         "q2 Q0 d3 1 1.0 bm25",
     ]
-    kept = ResultFolder.open(tmp_path / "out")
-    assert kept.records("bm25") == [ONE, TWO]
+    results = ResultFolder.open(tmp_path / "out")
+    assert results.records("bm25") == [ONE, TWO]
     assert json.loads((tmp_path / "out/metrics.json").read_text())["systems"] == {"bm25": {"exact": 50.0}}
 
 
@@ -89,20 +88,24 @@ def test_other_settings_and_other_content_are_refused(tmp_path: Path) -> None:
 
 
 def test_two_folders_are_compared_measure_by_measure(tmp_path: Path) -> None:
-    before = made(tmp_path / "before", bm25=[0, 0, 0, 1, 0, 0])
-    after = made(tmp_path / "after", bm25=[1, 1, 1, 1, 1, 1, 1])
-    found = compare_results([before, after / "records.jsonl"])
-    assert (found.measures["exact"].questions, found.measures["exact"].p) == (6, 2 / 32)
-    assert found.measures["rr"].difference == 0.0
-    assert found.left_out == ("q6",)
-    record = found.record()["measures"]["exact"]
-    assert (len(record["wins"]), record["wins"][0]["question"]) == (5, "What is 0?")
+    before = result_folder(tmp_path / "before", bm25=[0, 0, 0, 1, 0, 0])
+    after = result_folder(tmp_path / "after", bm25=[1, 1, 1, 1, 1, 1, 1])
+    comparison = compare_results([before, after / "records.jsonl"])
+    assert comparison.measures["exact"].questions == 6
+    assert comparison.measures["exact"].p == 2 / 32
+    assert comparison.measures["rr"].difference == 0.0
+    assert comparison.left_out == ("q6",)
+    record = comparison.record()["measures"]["exact"]
+    assert len(record["wins"]) == 5
+    assert record["wins"][0]["question"] == "What is 0?"
 
 
 def test_two_systems_of_one_folder_are_named(tmp_path: Path) -> None:
-    folder = made(tmp_path / "out", bm25=[0, 1], dense=[1, 1], hybrid=[1, 0])
-    found = compare_results([folder], ["bm25", "hybrid"], ["exact"])
-    assert (found.baseline, found.system, list(found.measures)) == ("bm25", "hybrid", ["exact"])
+    folder = result_folder(tmp_path / "out", bm25=[0, 1], dense=[1, 1], hybrid=[1, 0])
+    comparison = compare_results([folder], ["bm25", "hybrid"], ["exact"])
+    assert comparison.baseline == "bm25"
+    assert comparison.system == "hybrid"
+    assert list(comparison.measures) == ["exact"]
     for systems in ((), ("bm25",), ("bm25", "bm26")):
         with pytest.raises(ValueError, match="expected two systems"):
             compare_results([folder], systems)
@@ -118,10 +121,13 @@ def test_changed_questions_are_left_out(tmp_path: Path) -> None:
 
 
 def test_fail_if_worse_exits_with_1_for_a_significant_loss(tmp_path: Path, run) -> None:
-    good, bad = made(tmp_path / "good", bm25=[1] * 8), made(tmp_path / "bad", bm25=[0] * 7 + [1])
+    good = result_folder(tmp_path / "good", bm25=[1] * 8)
+    bad = result_folder(tmp_path / "bad", bm25=[0] * 7 + [1])
     code, out, err = run("eval", "compare", good, bad, "--fail-if-worse", "--json")
-    assert (code, json.loads(out)["measures"]["exact"]["p"]) == (1, 1 / 128)
+    assert code == 1
+    assert json.loads(out)["measures"]["exact"]["p"] == 1 / 128
     assert "is worse than" in err
     assert run("eval", "compare", bad, good, "--fail-if-worse")[0] == 0
     code, out, _ = run("eval", "compare", good, bad)
-    assert (code, out.splitlines()[2].split()[:4]) == (0, ["exact", "8", "1.0000", "0.1250"])
+    assert code == 0
+    assert out.splitlines()[2].split()[:4] == ["exact", "8", "1.0000", "0.1250"]

@@ -1,0 +1,342 @@
+"""`calibrate`: fits a reader's confidence on questions about folders that it was not trained on.
+
+It fits weights that rank the candidates of a question, the rule that ends reading early, confidence in the
+best candidate, and the threshold below which a question is declined: the lowest one that answers at most a
+tenth of the questions without an answer.
+
+Each folder is left out in turn: everything is fitted on the others, and measured on the one left out.
+Everyday wordings are asked, fitted on and left out with their questions. Figures are given for all questions,
+and for each kind of wording.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spanwise.types import ProgressCallback, no_progress
+
+from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
+from ...reader.evidence import FEATURES, SHARED_PASSAGES, Calibration, Calibrations, EarlyExit
+from ...reader.load import CALIBRATION, load_reader
+from ...retrieval.retrievers import stages_of
+from ..answering.ask import N_CANDIDATES, UNSURE
+from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
+from .candidate_observations import Observation, ObservedCandidate, observe
+
+FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
+MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
+MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
+CONFIDENCE = ("relevance", "length")
+"""Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
+right answers looks like one without any."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationResult:
+    """The outcome of `calibrate`.
+
+    calibration: fitted on all folders.
+    figures: JSON values by name; those of `held_out` are on each folder by a fit on the others.
+    """
+
+    calibration: Calibration
+    figures: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The best candidate of a question, judged.
+
+    confidence: in the best candidate; 0 without one.
+    is_answered: true unless the question is declined.
+    right: true if the candidate is right as it is shown.
+    right_span: true if its span alone is right.
+    answerable: true for a question with an answer.
+    everyday: true for an everyday wording.
+    passage_right: as in `Observation`.
+    candidates: for each candidate shown if the question is declined, whether it is right.
+    """
+
+    confidence: float
+    is_answered: bool
+    right: bool
+    right_span: bool
+    answerable: bool
+    everyday: bool
+    passage_right: bool | None
+    candidates: tuple[bool, ...]
+
+
+def calibrate(
+    folders: Path,
+    reader: Path,
+    retriever: str = DEFAULT_RETRIEVER,
+    k: int = 20,
+    on_progress: ProgressCallback = no_progress,
+    every: int = 1,
+) -> CalibrationResult:
+    """The calibration of the reader in a folder; its `run/calibration` gets the observations.
+
+    `folders` and `every` as for `observe`. The figures of `held_out` are on each folder by a fit on the
+    others, over all folders; its `plain` and `everyday` have the figures of these wordings, or None.
+    ValueError for too few questions, and for a single folder.
+    """
+    loaded = load_reader(str(reader))
+    observations = observe(folders, reader, full_name(retriever), k, on_progress, every)
+    groups = sorted({observation.group for observation in observations})
+    if len(groups) < 2:
+        raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
+    fitted_on = f"{len(observations)} questions about {', '.join(groups)}, {retriever}"
+    whole = fit(observations, loaded.digest, fitted_on, loaded.answers_null)
+    held_out: list[Judgement] = []
+    for group in groups:
+        inside = [observation for observation in observations if observation.group == group]
+        outside = [observation for observation in observations if observation.group != group]
+        held_out += judge(inside, fit(outside, "", "", loaded.answers_null))
+    wordings = {
+        name: [judgement for judgement in held_out if judgement.everyday is everyday]
+        for name, everyday in (("plain", False), ("everyday", True))
+    }
+    stopping = whole.stopping
+    figures = {
+        "threshold": whole.threshold,
+        "weights": dict(whole.weights),
+        "confidence_weights": dict(whole.confidence_weights),
+        "slope": whole.slope,
+        "offset": whole.offset,
+        "held_out": held_out_figures(held_out)
+        | {name: held_out_figures(part) if part else None for name, part in wordings.items()},
+        "stopping": stopping
+        and {"first": stopping.first, "unread": stopping.unread, "changed": stopping.changed},
+    }
+    return CalibrationResult(whole, figures)
+
+
+def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
+    """Writes the calibration into the reader's folder, with those for other retrievers.
+
+    That of the default retriever, or the first one, holds for all retrievers without their own.
+    """
+    path = folder / CALIBRATION
+    name = full_name(retriever)
+    calibrations = Calibrations.load(path) if path.is_file() else Calibrations(calibration)
+    calibrations.fitted(calibration, name, name == full_name(DEFAULT_RETRIEVER)).save(path)
+
+
+def full_name(retriever: str) -> str:
+    """The `Retriever.name` of a spelling.
+
+    >>> full_name("hybrid+rerank")
+    'bm25+dense+rerank'
+    """
+    below = split_rerank(retriever)[0]
+    return "+".join(stages_of(below)) + retriever.removeprefix(below)
+
+
+def fit(
+    observations: Sequence[Observation], reader: str, fitted_on: str, answers_null: bool = True
+) -> Calibration:
+    """The calibration for these questions, from all features.
+
+    A reader without a null answer gets no rule to end reading early. ValueError when the best candidate is
+    right for all questions or none.
+    """
+    ranking = Calibration(_weights(observations), 1.0, 0.0, 0.0, reader, fitted_on)
+    stopping = fit_stopping(observations, ranking) if answers_null else None
+    all_best = [_best(as_read(observation, stopping), ranking) for observation in observations]
+    bests = [best for best in all_best if best is not None]
+    n_right = sum(best.candidate.right for best in bests)
+    if n_right in (0, len(bests)):
+        raise ValueError(
+            f"the best candidate is right for {n_right} of {len(bests)} questions: confidence needs right "
+            "and wrong ones. Ask more questions"
+        )
+    model = fit_logistic([best.values for best in bests], [float(best.candidate.right) for best in bests])
+    calibration = replace(
+        ranking,
+        slope=model.weights[0],
+        offset=model.bias,
+        confidence_weights=dict(zip(CONFIDENCE, model.weights[1:], strict=True)),
+        stopping=stopping,
+    )
+    judgements = judge(observations, calibration)
+    absent = [judgement.confidence for judgement in judgements if not judgement.answerable]
+    return replace(calibration, threshold=threshold_at(absent, MAX_FALSE))
+
+
+def judge(observations: Sequence[Observation], calibration: Calibration) -> list[Judgement]:
+    """The judgement on the best candidate of each question."""
+    judgements = []
+    for observation in observations:
+        best = _best(as_read(observation, calibration.stopping), calibration)
+        confidence = 0.0
+        if best is not None:
+            confidence = calibration.confidence(best.evidence, best.candidate.features)
+        judgement = Judgement(
+            confidence,
+            confidence >= calibration.threshold,
+            best is not None and best.candidate.right,
+            best is not None and best.candidate.right_span,
+            observation.answerable,
+            observation.everyday,
+            observation.passage_right,
+            shown_candidates(observation, calibration),
+        )
+        judgements.append(judgement)
+    return judgements
+
+
+def shown_candidates(observation: Observation, calibration: Calibration) -> tuple[bool, ...]:
+    """For each candidate that `ask` shows with a declined question, whether it is right; see `ask.UNSURE`.
+
+    A declined question is read to the end. The section that it names comes first, then candidates by
+    confidence: one per wording, one per sentence.
+    """
+    ranked = sorted(_by_evidence(observation, calibration), key=lambda best: -best.evidence)
+    sure = [calibration.confidence(best.evidence, best.candidate.features) for best in ranked]
+    # No alternative is surer than the best candidate.
+    by_confidence = [(min(confidence, sure[0]), best) for confidence, best in zip(sure, ranked, strict=True)]
+    by_confidence.sort(key=lambda pair: -pair[0])
+    section = observation.section
+    shown = [section.right] if section else []
+    sentences = {section.sentence} if section else set()
+    words: set[int] = set()
+    for confidence, best in by_confidence:
+        candidate = best.candidate
+        is_repeated = candidate.same in words or candidate.sentence in sentences
+        words.add(candidate.same)
+        if confidence >= UNSURE and candidate.adds_words and not is_repeated:
+            sentences.add(candidate.sentence)
+            shown.append(candidate.right)
+    return tuple(shown[:N_CANDIDATES])
+
+
+def held_out_figures(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Shares of the questions with an answer, of those without one, and figures of the confidences.
+
+    right: answered and right as shown.
+    right_span: answered, and the span alone is right.
+    right_forced, right_span_forced: the same if no question were declined.
+    right_shown: answered and right, or declined with a right candidate.
+    right_at_10: right with the threshold that answers a tenth of the questions without an answer here.
+    passage_right: of the questions for which a passage with the answer was read, the reader prefers one;
+        None without any.
+    false: of the questions without an answer, those answered.
+    absent_shown: of these, those answered or declined with candidates.
+    ece: calibration error over 15 bins of equal mass.
+    aurc: area under risk against coverage.
+    """
+    present = [judgement for judgement in judgements if judgement.answerable]
+    absent = [judgement for judgement in judgements if not judgement.answerable]
+    threshold = threshold_at([judgement.confidence for judgement in absent], MAX_FALSE)
+    passages = [judgement.passage_right for judgement in present if judgement.passage_right is not None]
+    confidences = [judgement.confidence for judgement in judgements]
+    outcomes = [float(judgement.right) for judgement in judgements]
+    return {
+        "right": _share([each.right and each.is_answered for each in present]),
+        "right_span": _share([each.right_span and each.is_answered for each in present]),
+        "right_forced": _share([each.right for each in present]),
+        "right_span_forced": _share([each.right_span for each in present]),
+        "right_shown": _share([each.right if each.is_answered else any(each.candidates) for each in present]),
+        "right_at_10": _share([each.right and each.confidence >= threshold for each in present]),
+        "passage_right": _share(passages) if passages else None,
+        "false": _share([each.is_answered for each in absent]),
+        "absent_shown": _share([each.is_answered or bool(each.candidates) for each in absent]),
+        "ece": expected_calibration_error(confidences, outcomes, equal_mass=True),
+        "aurc": aurc(confidences, outcomes),
+    }
+
+
+def _share(outcomes: Sequence[bool]) -> float:
+    return sum(outcomes) / max(1, len(outcomes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """A candidate with its evidence."""
+
+    evidence: float
+    candidate: ObservedCandidate
+
+    @property
+    def values(self) -> list[float]:
+        """The terms of the confidence."""
+        return [self.evidence, *(getattr(self.candidate.features, name) for name in CONFIDENCE)]
+
+
+def _by_evidence(observation: Observation, calibration: Calibration) -> list[_Evidence]:
+    return [_Evidence(calibration.evidence(c.features), c) for c in observation.candidates]
+
+
+def _best(observation: Observation, calibration: Calibration) -> _Evidence | None:
+    """The best candidate, of equal ones the first; None without any."""
+    return max(_by_evidence(observation, calibration), key=lambda row: row.evidence, default=None)
+
+
+def _weights(observations: Sequence[Observation]) -> dict[str, float]:
+    lists = [observation.candidates for observation in observations if observation.candidates]
+    rows = [np.array([[getattr(c.features, name) for name in FEATURES] for c in some]) for some in lists]
+    right = [np.array([candidate.right for candidate in some], dtype=np.bool_) for some in lists]
+    return dict(zip(FEATURES, fit_listwise(rows, right).tolist(), strict=True))
+
+
+# When to stop reading
+
+
+def fit_stopping(observations: Sequence[Observation], ranking: Calibration) -> EarlyExit | None:
+    """The rule that leaves most passages unread and changes at most MAX_CHANGED of the answers, or None."""
+    ranks = [_rank(candidate) for observation in observations for candidate in observation.candidates]
+    depth = max(ranks, default=0)
+    rules = [_fit_first(observations, ranking, first, depth) for first in FIRST if first < depth]
+    return max((rule for rule in rules if rule), key=lambda rule: rule.unread, default=None)
+
+
+def as_read(observation: Observation, stopping: EarlyExit | None) -> Observation:
+    """The observation when reading ends early by the rule; `agreeing` still counts all passages."""
+    if stopping is None or _sureness(observation, stopping.first) < stopping.margin:
+        return observation
+    return shortened(observation, stopping.first)
+
+
+def shortened(observation: Observation, first: int) -> Observation:
+    """The observation when only the best `first` passages are read."""
+    return replace(observation, candidates=tuple(c for c in observation.candidates if _rank(c) <= first))
+
+
+def _fit_first(
+    observations: Sequence[Observation], ranking: Calibration, first: int, depth: int
+) -> EarlyExit | None:
+    rows = []  # (margin, whether the answer changes), surest first
+    for observation in observations:
+        best = _best(observation, ranking)
+        best_read = _best(shortened(observation, first), ranking)
+        if best is not None and best_read is not None:
+            changes = best.candidate.same != best_read.candidate.same
+            rows.append((_sureness(observation, first), changes))
+    rows.sort(reverse=True)
+    changed = list(accumulate(int(changes) for _, changes in rows))
+    stopped = sum(total <= MAX_CHANGED * len(observations) for total in changed)
+    while 0 < stopped < len(rows) and rows[stopped - 1][0] == rows[stopped][0]:
+        stopped -= 1  # of equal margins all are enough or none
+    if not stopped:
+        return None
+    unread = stopped * (depth - first) / (len(observations) * depth)
+    return EarlyExit(first, depth, rows[stopped - 1][0], unread, changed[stopped - 1] / len(observations))
+
+
+def _rank(candidate: ObservedCandidate) -> int:
+    """The rank of a candidate's passage, from 1."""
+    return round(math.exp(candidate.features.log_rank))
+
+
+def _sureness(observation: Observation, first: int) -> float:
+    """The most plain evidence in the first passages."""
+    read = [candidate.features for candidate in observation.candidates if _rank(candidate) <= first]
+    return max((features.margin + features.relevance for features in read), default=-math.inf)
