@@ -37,6 +37,7 @@ from spanwise import errors
 from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions, SummarySentence
 
 from ...corpora.folder import read_regular
+from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf_page import MAX_WIDTH
 from ..answering.summarize import sentence_record, summary_record
 from ..folders import file_of
@@ -71,6 +72,7 @@ K = Annotated[int, Field(ge=1, le=MAX_K)]
 Retriever = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9_]+([+-][a-z0-9_]+)*$")]
 Id = Annotated[str, Query(min_length=1, max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
+PathPattern = Annotated[str, Query(max_length=MAX_NAME, pattern=PLAIN)]
 Width = Annotated[int, Query(ge=1, le=MAX_WIDTH)]
 
 
@@ -245,16 +247,20 @@ class Routes:
             gone.set()
 
     def documents(
-        self, limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100, offset: Offset = 0
+        self,
+        limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
+        offset: Offset = 0,
+        path: PathPattern | None = None,
     ) -> Record:
-        """`limit` documents by id, from number `offset` on."""
+        """`limit` documents by id, from number `offset` on; only those that match the pattern `path`."""
+        is_match = path_matcher([path] if path else [])
         with self._library.reading() as snapshot:
-            found = snapshot.descriptions()
+            documents = [document for document in snapshot.descriptions() if is_match(document.id)]
         shown = [
-            {"document": one.id, "title": one.title, "media_type": one.media_type}
-            for one in found[offset : offset + limit]
+            {"document": document.id, "title": document.title, "media_type": document.media_type}
+            for document in documents[offset : offset + limit]
         ]
-        return Record({"documents": shown, "total": len(found), "offset": offset})
+        return Record({"documents": shown, "total": len(documents), "offset": offset})
 
     def document(self, id: Id, start: Offset = 0, end: Offset = MAX_OFFSET) -> Record:
         """The text of a document from `start` to `end`, with all its headings, labels and page starts."""

@@ -103,6 +103,34 @@ def test_documents_are_listed_and_read_in_parts(client, library):
     assert error_of(client.get("/api/document", params={"id": "../mill.md"})) == (404, "DocumentNotFound")
 
 
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("sub/**", ["sub/weir.html"]),
+        ("*.md", ["mill.md"]),
+        ("!*.md", ["bell.pdf", "sub/weir.html", "tram.txt"]),
+        ("nowhere/", []),
+    ],
+)
+def test_a_path_selects_the_listed_documents(client, path, expected):
+    record = client.get("/api/documents", params={"path": path}).json()
+    assert [document["document"] for document in record["documents"]] == expected
+    assert record["total"] == len(expected)
+
+
+def test_a_page_of_the_list_is_one_of_the_selected_documents(client):
+    params = {"path": "!*.md", "limit": 1, "offset": 1}
+    record = client.get("/api/documents", params=params).json()
+    assert [document["document"] for document in record["documents"]] == ["sub/weir.html"]
+    assert record["total"] == 3
+
+
+@pytest.mark.parametrize("path", ["a/***********/b", "", "a\x1bb", "x" * 600])
+def test_a_malformed_path_is_refused(client, path):
+    response = client.get("/api/documents", params={"path": path})
+    assert error_of(response) == (400, "BadRequest")
+
+
 def test_a_page_of_a_pdf_is_drawn_with_a_box_around_the_words(client, library):
     text = library.document("bell.pdf").text
     start = text.index("Ute Falk")
