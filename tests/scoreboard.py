@@ -30,12 +30,19 @@ class Scoreboard:
         self._figures[promise, figure] = value
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out tests of no promise when the table is wanted."""
-        self._promises = {item.nodeid: name for item in items if (name := promise_of(item))}
+        """For the table, leave out tests without a promise, unless they are marked `reliability`."""
+        for item in items:
+            promise = promise_of(item)
+            if promise:
+                self._promises[item.nodeid] = promise
         if self._file:
-            others = [item for item in items if item.nodeid not in self._promises]
-            config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if item.nodeid in self._promises]
+            chosen = [
+                item
+                for item in items
+                if item.nodeid in self._promises or item.get_closest_marker("reliability")
+            ]
+            config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+            items[:] = chosen
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count the end of a test."""
