@@ -28,7 +28,7 @@ QUESTIONS = ["mill owl", "weir term7"]
 
 @pytest.fixture(scope="module")
 def cluster():
-    """A cluster on 127.0.0.1. Ray's processes look for cloud providers, so the network is not closed to them."""
+    """A cluster on 127.0.0.1. The network stays open for Ray's processes, which look for cloud providers."""
     with pytest.MonkeyPatch.context() as patch:
         paths = os.environ["PYTHONPATH"].split(os.pathsep)
         patch.setenv("PYTHONPATH", os.pathsep.join(path for path in paths if Path(path).name != "offline"))
