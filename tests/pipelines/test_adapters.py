@@ -1,4 +1,4 @@
-"""Every adapter finds what `Library.search` finds: the same hits, order, scores and offsets."""
+"""Every adapter returns the hits of `Library.search`, with their order, scores and offsets."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ def row(text, metadata, score):
 def by_langchain(library, question, k, wait, **options):
     retriever = langchain.SpanwiseRetriever(library=library, options=SearchOptions(k, "bm25", **options))
     documents = asyncio.run(retriever.ainvoke(question)) if wait else retriever.invoke(question)
-    return [row(one.page_content, one.metadata, one.metadata["score"]) for one in documents]
+    return [row(doc.page_content, doc.metadata, doc.metadata["score"]) for doc in documents]
 
 
 def by_llama_index(library, question, k, wait, **options):
     retriever = llama_index.SpanwiseRetriever(library, SearchOptions(k, "bm25", **options))
     nodes = asyncio.run(retriever.aretrieve(question)) if wait else retriever.retrieve(QueryBundle(question))
-    assert [one.node.start_char_idx for one in nodes] == [one.metadata["start"] for one in nodes]
-    return [row(one.text, one.metadata, one.score) for one in nodes]
+    assert [node.node.start_char_idx for node in nodes] == [node.metadata["start"] for node in nodes]
+    return [row(node.text, node.metadata, node.score) for node in nodes]
 
 
 def by_haystack(library, question, k, wait, **options):
     retriever = haystack.SpanwiseRetriever(library.store.path, k, {"retriever": "bm25", **options})
     out = asyncio.run(retriever.run_async(question)) if wait else retriever.run(question)
     retriever.close()
-    return [row(one.content, one.meta, one.score) for one in out["documents"]]
+    return [row(document.content, document.meta, document.score) for document in out["documents"]]
 
 
 @pytest.mark.parametrize("wait", [False, True])
@@ -70,13 +70,14 @@ def by_haystack(library, question, k, wait, **options):
 def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait, options):
     for question in QUESTIONS:
         hits = searched.search(question, k=5, retriever="bm25", **options)
-        found = adapter(searched, question, 5, wait, **options)
-        assert found == [
+        rows = adapter(searched, question, 5, wait, **options)
+        assert rows == [
             (p.text, p.document_id, p.start, p.end, hit.score, " > ".join(p.heading))
             for hit in hits
             for p in [hit.passage]
         ]
-        assert all(searched.document(one[1]).text[one[2] : one[3]] == one[0] for one in found)
+        for text, document_id, start, end, *_ in rows:
+            assert searched.document(document_id).text[start:end] == text
 
 
 @pytest.mark.parametrize(
