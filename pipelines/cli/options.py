@@ -107,7 +107,7 @@ def grouped(verb: Callable[..., None]) -> Callable[..., None]:
     A group is a parameter whose type is a dataclass of options.
     """
     hints = get_type_hints(verb, include_extras=True)
-    groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters = []
     for name, parameter in inspect.signature(verb).parameters.items():
         if name in groups:
