@@ -44,7 +44,7 @@ MAX_HISTORY = 1000
 @opt.grouped
 def ask(
     question: Annotated[
-        str | None, typer.Argument(help="The question. Default: a prompt, or a question a line on stdin.")
+        str | None, typer.Argument(help="The question. Default: a prompt, or one per line on stdin.")
     ] = None,
     folder: opt.SyncedFolder = None,
     index: opt.Index = None,
@@ -220,7 +220,7 @@ def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
         answer(line)
         n_questions += 1
     if not n_questions:
-        raise ValueError("no question: pass one, or a question a line on stdin, or type one at a terminal")
+        raise ValueError("no question: stdin was empty. Pass a question, or one per line on stdin.")
 
 
 def _talk(library: Library, answer: Callable[[str], None]) -> None:
