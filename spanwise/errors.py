@@ -1,7 +1,7 @@
 """The errors that a careful user may want to catch; each message says what failed, why, and what to do.
 
-Wrong arguments (k = 0) raise `ValueError` with the value and what was expected. The
-command line prints any of these as one line and exits with 1; wrong usage exits with 2.
+A wrong argument, such as k = 0, raises `ValueError` with the value and the expected one. The command line
+prints any of these errors in one line and exits with 1, and with 2 for a `ValueError`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class SpanwiseError(Exception):
 
 
 class QuestionEmpty(SpanwiseError, ValueError):
-    """The question has no characters but white space."""
+    """The question is empty or only white space."""
 
 
 class FolderNotFound(SpanwiseError):
@@ -23,7 +23,7 @@ class FolderNotFound(SpanwiseError):
 
 
 class IndexNotFound(SpanwiseError):
-    """There is no index at the given place, nor above it."""
+    """There is no index at the named place or above it."""
 
 
 class IndexEmpty(SpanwiseError):
@@ -35,11 +35,11 @@ class IndexLocked(SpanwiseError):
 
 
 class ShardsMissing(SpanwiseError):
-    """Shards of the index cannot be reached, and the caller wants an answer from all of them."""
+    """Shards of the index cannot be reached: all of them, or some where `require_all` is set."""
 
 
 class IndexClosed(SpanwiseError):
-    """The library was closed and is used again; the message names its index."""
+    """The library was used after it was closed; the message names its index."""
 
 
 class IndexReadOnly(SpanwiseError):
@@ -55,7 +55,7 @@ class FormatTooNew(SpanwiseError):
 
 
 class FormatTooOld(SpanwiseError):
-    """The index was written by an older version of the format; the message says how to make it again."""
+    """The index has an older format; the message says how to build it again."""
 
 
 class ModelMismatch(SpanwiseError):
@@ -95,7 +95,7 @@ class VectorRejected(SpanwiseError):
 
 
 class ContractBroken(SpanwiseError):
-    """A user's own retriever or reader failed, or returned something invalid; the message names it."""
+    """A retriever or reader of the user failed or returned something invalid; the message names it."""
 
 
 class StorageFull(SpanwiseError):
@@ -103,7 +103,7 @@ class StorageFull(SpanwiseError):
 
 
 class GenerationFailed(SpanwiseError):
-    """A generator failed before its text was complete; no part of the text is kept."""
+    """A generator failed before its text was complete; the text is discarded."""
 
 
 class ExtraMissing(SpanwiseError):
@@ -111,12 +111,12 @@ class ExtraMissing(SpanwiseError):
 
 
 class OutOfMemory(SpanwiseError):
-    """One item alone does not fit into the device's memory; the message gives its length."""
+    """A single item does not fit into the device's memory; the message gives its length."""
 
 
 @contextmanager
 def needing(extra: str) -> Iterator[None]:
-    """Turns an import that fails inside into an ExtraMissing with the command that installs the extra."""
+    """Turn an ImportError into an ExtraMissing with the command that installs the extra."""
     try:
         yield
     except ImportError as error:

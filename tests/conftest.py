@@ -1,4 +1,4 @@
-"""What holds for the whole run: no network, no downloads, reproducible Hypothesis, the data folder."""
+"""Settings of the whole run: no network, no downloads, reproducible Hypothesis, the data folder."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Close the network for this process and its children, and choose the seed where one is free."""
+    """Close the network for this process and its children, and choose a seed unless one is set."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of torch that wait for a busy core wait long
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of torch are slow on busy cores
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(OFFLINE), os.environ.get("PYTHONPATH")]))
     handle, os.environ[no_network.LOG] = tempfile.mkstemp(prefix="spanwise-network-")
     os.close(handle)
     no_network.install()
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what runs in the background
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # and its children, which tests interrupt
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell ignores it for background jobs
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests interrupt child processes
     board = scoreboard.Scoreboard(config.getoption("--scoreboard"))
     config.stash[scoreboard.Scoreboard.KEY] = board
     config.pluginmanager.register(board)
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of tests/reliability, but for those marked `smoke`, as tests of `make reliability`."""
+    """Mark the tests of tests/reliability `reliability`, except those marked `smoke`."""
     for item in items:
         if RELIABILITY in item.path.parents and not item.get_closest_marker("smoke"):
             item.add_marker("reliability")
@@ -64,25 +64,24 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _parsers_record_too() -> Generator[None, None, None]:
-    """Let the processes that read files know where a refused attempt is recorded."""
+    """Tell the processes that read files where to record refused attempts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse_pool, "KEPT", parse_pool.KEPT | {no_network.LOG})
         yield
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    """What it takes to see the same run again."""
+    """The seeds that reproduce this run."""
     seed = config.option.hypothesis_seed
     profile = config.option.hypothesis_profile or "default"
-    chosen = "derandomized" if seed is None else f"--hypothesis-seed={seed}"
-    return (
-        f"seeds: PYTHONHASHSEED={os.environ.get('PYTHONHASHSEED', 'random')}, hypothesis {profile} {chosen}"
-    )
+    draws = "derandomized" if seed is None else f"--hypothesis-seed={seed}"
+    hashes = os.environ.get("PYTHONHASHSEED", "random")
+    return f"seeds: PYTHONHASHSEED={hashes}, hypothesis {profile} {draws}"
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Fail the test that tried to leave this machine, even when the code under test hid the refusal."""
+    """Fail a test that tried to leave this machine, even if the code under test hid the refusal."""
     report = yield
     if attempts := no_network.attempts():
         report.outcome = "failed"
@@ -103,7 +102,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="module")
 def float32() -> Generator[None, None, None]:
-    """Products in float32 whatever the processor has, for tests that compare closely."""
+    """Float32 products on every processor, for tests that compare closely."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SPANWISE_PRECISION", "float32")
         yield
@@ -111,7 +110,7 @@ def float32() -> Generator[None, None, None]:
 
 @pytest.fixture(scope="module")
 def without_int8(request: pytest.FixtureRequest) -> None:
-    """Products in float32 where they would be in 8 bits; bf16 where the processor has it."""
+    """Float32 products on processors that would use 8 bits; bf16 products stay."""
     from spanwise.models.precision import has_int8, pick_device
 
     if has_int8(pick_device("cpu")):

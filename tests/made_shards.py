@@ -1,4 +1,4 @@
-"""Made notes, and an encoder that makes one vector of a text from its words."""
+"""Generated notes, and an encoder that makes the vector of a text from its words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RARE = [f"term{n}" for n in range(3_000)]
 
 
 class MeanEncoder(WordEncoder):
-    """One vector a text: the mean of the vectors of its words."""
+    """One vector per text: the mean of the vectors of its words."""
 
     def encode_questions(self, texts):
         return np.stack([self._mean(text) for text in texts])
@@ -30,7 +30,7 @@ class MeanEncoder(WordEncoder):
 
 
 def write_notes(folder: Path, n_documents: int, n_words: int, seed: int = 7) -> list[str]:
-    """Made documents; a few are copies of others. Returns questions for them."""
+    """Write generated documents, a few of them copies of others; returns 40 questions for them."""
     draw = random.Random(seed)
     folder.mkdir(parents=True, exist_ok=True)
     texts = []

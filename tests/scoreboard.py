@@ -1,8 +1,8 @@
-"""The table of reliability: what each numbered promise was tested with, and what came of it.
+"""The table of reliability: how each numbered promise was tested, and the result.
 
-A plugin for tests/conftest.py. The tests of a promise are those of tests/reliability/test_tNN_*.py and,
-anywhere, those marked `promise("TNN")`; with `--scoreboard FILE` no others run. Tests add figures by the
-fixture `record`.
+A plugin for tests/conftest.py. The tests of a promise are those of tests/reliability/test_tNN_*.py and those
+marked `promise("TNN")` anywhere. With `--scoreboard FILE` only these and tests marked `reliability` run.
+Tests add figures by the fixture `record`.
 """
 
 from __future__ import annotations
@@ -15,30 +15,38 @@ import pytest
 
 
 class Scoreboard:
-    """Figures by (promise, name), and how the tests of each promise ended."""
+    """Figures by (promise, name), and the passed and failed tests of each promise."""
 
     KEY: pytest.StashKey[Scoreboard] = pytest.StashKey()
 
     def __init__(self, file: Path | None) -> None:
         self._file = file
         self._figures: dict[tuple[str, str], str] = {}
-        self._promises: dict[str, str] = {}  # of each test, by its id
-        self._passed, self._failed = Counter[str](), Counter[str]()
+        self._promises: dict[str, str] = {}  # by the id of the test
+        self._passed: Counter[str] = Counter()
+        self._failed: Counter[str] = Counter()
 
     def record(self, promise: str, figure: str, value: str) -> None:
-        """Keep one figure; the long form of a test replaces that of its quick form."""
+        """Keep a figure; the long form of a test replaces the figure of its quick form."""
         self._figures[promise, figure] = value
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out tests of no promise when the table is wanted."""
-        self._promises = {item.nodeid: name for item in items if (name := promise_of(item))}
+        """For the table, leave out tests without a promise, unless they are marked `reliability`."""
+        for item in items:
+            promise = promise_of(item)
+            if promise:
+                self._promises[item.nodeid] = promise
         if self._file:
-            others = [item for item in items if item.nodeid not in self._promises]
-            config.hook.pytest_deselected(items=others)
-            items[:] = [item for item in items if item.nodeid in self._promises]
+            chosen = [
+                item
+                for item in items
+                if item.nodeid in self._promises or item.get_closest_marker("reliability")
+            ]
+            config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+            items[:] = chosen
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count the end of a test."""
+        """Count a test that passed or failed."""
         if promise := self._promises.get(report.nodeid):
             self._failed[promise] += report.failed
             self._passed[promise] += report.passed and report.when == "call"
@@ -60,11 +68,11 @@ class Scoreboard:
 
 
 def promise_of(item: pytest.Item) -> str | None:
-    """The number of the promise that a test is of, such as "T15"."""
+    """The number of the promise that a test belongs to, such as "T15"."""
     if marker := item.get_closest_marker("promise"):
         return str(marker.args[0])
-    found = re.match(r"test_t(\d+)_", item.path.name)
-    return f"T{int(found[1])}" if found and item.path.parent.name == "reliability" else None
+    match = re.match(r"test_t(\d+)_", item.path.name)
+    return f"T{int(match[1])}" if match and item.path.parent.name == "reliability" else None
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import spanwise
+
 ROOT = Path(__file__).parent.parent
 SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
 
@@ -87,8 +89,20 @@ def test_the_public_face_imports_the_standard_library_at_once_and_pipelines_late
         assert here if top == "spanwise" else top in sys.stdlib_module_names, (node.lineno, name)
 
 
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "spanwise" / "adapters").glob("*.py")), ids=lambda path: path.name
+)
+def test_an_adapter_imports_public_names_and_its_framework(path: Path) -> None:
+    public = {f"spanwise.{name}" for name in spanwise.__all__}
+    for node, name in imports_of(path.read_text(encoding="utf-8"), "spanwise.adapters"):
+        assert path.name != "__init__.py", (node.lineno, name)
+        top, second = [*name.split("."), ""][:2]
+        is_allowed = f"{top}.{second}" in public | CONTRACT or second == "adapters"
+        assert is_allowed if top == "spanwise" else top not in MAY_IMPORT, (node.lineno, name)
+
+
 def test_packages_in_pyproject_are_those_in_the_tree() -> None:
-    tree = {"spanwise": "spanwise"}
+    tree = {"spanwise": "spanwise", "spanwise.adapters": "spanwise/adapters"}
     for folder in MAY_IMPORT:
         for init in (ROOT / folder).rglob("__init__.py"):
             path = init.parent.relative_to(ROOT)

@@ -1,1 +1,1 @@
-"""Retrievers of LangChain, LlamaIndex and Haystack over a library."""
+"""The old place of `spanwise.adapters`."""

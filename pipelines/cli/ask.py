@@ -1,7 +1,7 @@
-"""`spanwise ask [QUESTION] [FOLDER]`: an answer as an exact quote, or "not in these documents".
+"""`spanwise ask` and `spanwise summarize`: an exact quote or cited sentences, or "not in these documents".
 
-Without a question, they are typed at a prompt or read from stdin, one a line, over a library that stays open.
-Between two questions no commit is held: a writer can go on, and the next answer is from its last commit.
+`ask` without a question shows a prompt, or reads one question per line from stdin; the library stays open.
+Between two questions no commit is held, so a writer can continue, and the next answer is from its commit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import QUOTE, AskOptions, SummaryOptions
+from spanwise.types import AskOptions, Summary, SummaryOptions, SummarySentence
 
 from ..answering.summarize import summary_record
 from ..folders import user_cache
@@ -31,8 +31,8 @@ from .show import (
     show,
     show_answer,
     show_explanation,
+    show_sentence,
     show_summary,
-    summarized,
 )
 
 PROMPT = "? "
@@ -41,16 +41,15 @@ HINT = "Type a question. exit, quit, an empty line or Ctrl-D ends, Ctrl-C drops 
 MAX_HISTORY = 1000
 
 
+@opt.grouped
 def ask(
-    context: typer.Context,
     question: Annotated[
-        str | None, typer.Argument(help="The question. Default: a prompt, or a question a line on stdin.")
+        str | None, typer.Argument(help="The question. Default: a prompt, or one per line on stdin.")
     ] = None,
     folder: opt.SyncedFolder = None,
     index: opt.Index = None,
-    retriever: opt.Retriever = None,
-    rerank: opt.Rerank = False,
-    rerank_model: opt.RerankModel = None,
+    *,
+    ranking: opt.RankingGroup,
     reader: opt.Reader = "builtin",
     k: Annotated[int, typer.Option("-k", min=1, help="Number of passages to read.")] = 20,
     threshold: Annotated[
@@ -62,11 +61,7 @@ def ask(
         ),
     ] = None,
     dedupe: opt.Dedupe = True,
-    path: opt.PathFilter = None,
-    type: opt.TypeFilter = None,
-    after: opt.AfterFilter = None,
-    before: opt.BeforeFilter = None,
-    meta: opt.MetaFilter = None,
+    documents: opt.FilterGroup,
     explain: Annotated[bool, typer.Option("--explain", help="Show evidence and ranks by stage.")] = False,
     document: Annotated[
         str | None,
@@ -77,12 +72,9 @@ def ask(
     write: Annotated[
         bool, typer.Option("--write", help="Write the answer as sentences with citations.")
     ] = False,
-    generator: opt.Generator = QUOTE,
-    base_url: opt.BaseUrl = "",
+    generator: opt.GeneratorGroup,
     verbose: opt.Verbose = False,
-    ray: opt.Ray = None,
-    replicas: opt.Replicas = 1,
-    require_all_shards: opt.RequireAll = False,
+    cluster: opt.ClusterGroup,
     no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
@@ -90,16 +82,28 @@ def ask(
     if document is not None and not explain:
         raise typer.BadParameter("add --explain", param_hint="--document")
     question, folder = opt.question_and_folder(question, folder, index)
-    options = opt.options_of(SummaryOptions, context, document=None, max_sentences=WRITTEN_SENTENCES)
-    opt.say_what_is_sent(generator if write else QUOTE, base_url)
+    options = opt.options_of(
+        SummaryOptions,
+        ranking,
+        documents,
+        k=k,
+        reader=reader,
+        threshold=threshold,
+        dedupe=dedupe,
+        max_sentences=WRITTEN_SENTENCES,
+        generator=generator.generator,
+        base_url=generator.base_url,
+    )
+    if write:
+        opt.say_what_is_sent(generator.generator, generator.base_url)
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
-    with synced(folder, index, verbose, opt.cluster_of(context), not (no_wait or is_prompt)) as library:
+    with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
 
         def answer(question: str) -> None:
             if explain:
                 _explain(library, question, options, document, json, verbose)
             else:
-                show_answered(library, question, options, write, json, verbose)
+                _answer(library, question, options, write, json, verbose)
             sys.stdout.flush()
 
         if question is not None:
@@ -112,19 +116,87 @@ def ask(
             _answer_lines(answer, json)
 
 
-def show_answered(
+@opt.grouped
+def summarize(
+    question: Annotated[
+        str | None, typer.Argument(help="The question. Default: an overview of documents.")
+    ] = None,
+    folder: opt.SyncedFolder = None,
+    index: opt.Index = None,
+    document: Annotated[
+        str | None, typer.Option(help="One document: its id, a path, or the end of its id.")
+    ] = None,
+    max_sentences: Annotated[int, typer.Option(min=1, help="Maximum number of sentences.")] = 5,
+    *,
+    generator: opt.GeneratorGroup,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds a generator may write.")] = None,
+    ranking: opt.RankingGroup,
+    k: Annotated[int, typer.Option("-k", min=1, help="Number of passages for a question.")] = 20,
+    dedupe: opt.Dedupe = True,
+    documents: opt.FilterGroup,
+    no_wait: opt.NoWait = False,
+    json: opt.Json = False,
+) -> None:
+    """Summarize what documents say about a question, or list what they are about."""
+    question, folder = opt.question_and_folder(question, folder, index)
+    if question is not None and document is not None:
+        raise typer.BadParameter("a question uses all documents: pass a question or --document")
+    options = opt.options_of(
+        SummaryOptions,
+        ranking,
+        documents,
+        k=k,
+        dedupe=dedupe,
+        document=document,
+        max_sentences=max_sentences,
+        generator=generator.generator,
+        base_url=generator.base_url,
+        timeout_s=timeout,
+    )
+    opt.say_what_is_sent(generator.generator, generator.base_url)
+    with synced(folder, index, wait=not no_wait) as library:
+        if question is not None:
+            _answer(library, question, options, True, json)
+        else:
+            _print_summary(_summarized(library, None, options, not json), json)
+
+
+def _answer(
     library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool = False
 ) -> None:
-    """Answer with written sentences, or with a quote, also where none was written."""
+    """Answer with written sentences, or else with a quote."""
     if write:
-        written = summarized(library, question, options, is_shown=not json)
-        if json or not written.is_refusal:
+        summary = _summarized(library, question, options, not json)
+        if json or not summary.is_refusal:
             say_partial(library.partial(options))
-            print_json(summary_record(written)) if json else show_summary(written)
+            _print_summary(summary, json)
             return
     with progress(after_s=1) as report:
         answer = library.ask(question, options, on_progress=report)
-    print_json(answer_record(answer)) if json else show_answer(answer, verbose)
+    if json:
+        print_json(answer_record(answer))
+    else:
+        show_answer(answer, verbose)
+
+
+def _summarized(library: Library, question: str | None, options: SummaryOptions, is_shown: bool) -> Summary:
+    """The summary; if it is shown, each sentence is printed once it is checked."""
+    with progress(after_s=1) as report:
+
+        def on_sentence(kind: str, sentence: SummarySentence) -> None:
+            report("", 0, 0)
+            if is_shown and kind == "sentence":
+                show_sentence(sentence)
+
+        report("write", 0, 0)
+        return library.summarize(question, options, on_sentence=on_sentence)
+
+
+def _print_summary(summary: Summary, json: bool) -> None:
+    if json:
+        print_json(summary_record(summary))
+    else:
+        show_summary(summary)
 
 
 def _explain(
@@ -133,11 +205,14 @@ def _explain(
     with progress(after_s=1) as report:
         report("passages", 0, 0)
         explanation = library.explain(question, options, document)
-    print_json(explanation_record(explanation)) if json else show_explanation(explanation, verbose)
+    if json:
+        print_json(explanation_record(explanation))
+    else:
+        show_explanation(explanation, verbose)
 
 
 def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
-    """Answer each line of stdin; an error ends it."""
+    """Answer each line of stdin, up to the first error."""
     n_questions = 0
     for line in filter(None, map(str.strip, sys.stdin)):
         if not json:
@@ -145,19 +220,20 @@ def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
         answer(line)
         n_questions += 1
     if not n_questions:
-        raise ValueError("no question: pass one, or a question a line on stdin, or type one at a terminal")
+        raise ValueError("no question: stdin was empty. Pass a question, or one per line on stdin.")
 
 
 def _talk(library: Library, answer: Callable[[str], None]) -> None:
     """Answer typed questions; an error ends its question only."""
-    seen: int | None = None
+    last_generation: int | None = None
     for question in _typed():
         try:
             with library.reading() as snapshot:
-                now, n_documents = snapshot.generation, snapshot.n_documents
-            if seen not in (None, now):
+                generation = snapshot.generation
+                n_documents = snapshot.n_documents
+            if last_generation not in (None, generation):
                 say(f"the index was updated: {n_documents} documents")
-            seen = now
+            last_generation = generation
             answer(question)
         except KeyboardInterrupt:
             say("\ndropped")

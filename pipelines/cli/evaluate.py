@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 ALPHA = 0.05
-NAMED = 5
+MAX_NAMES = 5  # of documents that are not in the index
 WIDTH = 90  # of a printed question
 
 OutOption = Annotated[
@@ -61,7 +61,7 @@ def squad(
     from .. import evaluation
 
     if predictions is None and na_probs is not None:
-        raise ValueError("--na-probs needs --predictions; a reader has probabilities of its own")
+        raise ValueError("--na-probs needs --predictions: a reader gives its own probabilities")
     task = evaluation.open_task(data, limit, seed, na_prob_thresh, notify=say)
     if predictions is not None:
         figures = evaluation.evaluate_predictions(task, predictions, na_probs, out, notify=say)
@@ -164,15 +164,15 @@ def folder(
     from .. import evaluation
     from ..open import open
 
-    judged = evaluation.read_questions(questions)
+    examples = evaluation.read_questions(questions)
     options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)
     with open(folder, index) as library, progress() as report:
         library.sync(on_progress=report)
         names = opt.reranked(retriever or [library.default_retriever], rerank)
-        if missing := evaluation.unindexed_documents(library, judged):
-            named = ", ".join(f"{name!r}" for name in list(missing)[:NAMED])
+        if missing := evaluation.unindexed_documents(library, examples):
+            named = ", ".join(f"{name!r}" for name in list(missing)[:MAX_NAMES])
             say(f"questions name {len(missing)} documents that are not in the index: {named}")
-        figures, records = evaluation.evaluate_folder(library, judged, names, out, options, report)
+        figures, records = evaluation.evaluate_folder(library, examples, names, out, options, report)
     if json:
         [alone, *others] = figures.values()
         print_json({"systems": figures, "records": records} if others else {**alone, "records": records})
@@ -211,15 +211,17 @@ def compare(
     from .. import evaluation
 
     alternative: Alternative = "less" if fail_if_worse else "two-sided"
-    found = evaluation.compare_results(results, system or (), measure or (), alternative, permutations, seed)
-    if found.left_out:
-        say(f"{len(found.left_out)} questions left out: not in both runs, or changed")
+    comparison = evaluation.compare_results(
+        results, system or (), measure or (), alternative, permutations, seed
+    )
+    if comparison.left_out:
+        say(f"{len(comparison.left_out)} questions left out: not in both runs, or changed")
     if json:
-        print_json(found.record())
+        print_json(comparison.record())
     else:
-        _print_comparison(found, show)
-    if fail_if_worse and (losses := found.losses(ALPHA)):
-        say(f"{found.system} is worse than {found.baseline} by {', '.join(losses)}")
+        _print_comparison(comparison, show)
+    if fail_if_worse and (losses := comparison.losses(ALPHA)):
+        say(f"{comparison.system} is worse than {comparison.baseline} by {', '.join(losses)}")
         raise typer.Exit(1)
 
 
@@ -232,26 +234,37 @@ def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None
         _print_table(table_rows(figures))
 
 
-def _print_comparison(found: SystemComparison, show: int) -> None:
-    print(visible(f"{found.system} against {found.baseline} (baseline)"))
+def _print_comparison(comparison: SystemComparison, show: int) -> None:
+    print(visible(f"{comparison.system} against {comparison.baseline} (baseline)"))
     rows = ["measure n baseline system diff interval p wins losses ties".split()]
-    for name, one in found.measures.items():
-        interval = "-" if one.interval is None else "{:+.4f} {:+.4f}".format(*one.interval)
-        figures = (f"{one.baseline_mean:.4f}", f"{one.system_mean:.4f}", f"{one.difference:+.4f}", interval)
-        counts = (str(len(changes)) for changes in (one.wins, one.losses, one.ties))
-        rows.append([visible(name), str(one.questions), *figures, f"{one.p:.4f}", *counts])
+    for name, result in comparison.measures.items():
+        interval = "-" if result.interval is None else "{:+.4f} {:+.4f}".format(*result.interval)
+        rows.append(
+            [
+                visible(name),
+                str(result.questions),
+                f"{result.baseline_mean:.4f}",
+                f"{result.system_mean:.4f}",
+                f"{result.difference:+.4f}",
+                interval,
+                f"{result.p:.4f}",
+                str(len(result.wins)),
+                str(len(result.losses)),
+                str(len(result.ties)),
+            ]
+        )
     _print_table(rows)
-    for name, one in found.measures.items():
-        for kind, changes in (("losses", one.losses), ("wins", one.wins)):
+    for name, result in comparison.measures.items():
+        for kind, changes in (("losses", result.losses), ("wins", result.wins)):
             if changes and show:
                 print(visible(f"{name}, {kind}:"))
             for change in changes[:show]:
-                question = shorten(found.questions[change.id], WIDTH, placeholder=" …")
+                question = shorten(comparison.questions[change.id], WIDTH, placeholder=" …")
                 print(visible(f"  {change.difference:+.3f}  {change.id}  {question}"))
 
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Prints aligned columns, whatever the width of the terminal."""
+    """Print aligned columns, however narrow the terminal is."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for first, *others in rows:
         cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))

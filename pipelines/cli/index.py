@@ -25,7 +25,7 @@ from ..plain_text import visible
 from . import options as opt
 from .show import print_json, progress, say
 
-LINES_OF_A_KIND = 10
+LINES_OF_A_KIND = 10  # of messages about files
 AT_ONCE = 64  # passages that are encoded before a question is answered
 STOPPED = "some vectors are missing"
 QUIET_S = 1.6  # without changes before `--watch` syncs
@@ -125,16 +125,19 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
     """Watch until Ctrl-C, with one line for each sync that changed something."""
     from ..library.watch import Watch
 
-    known = set(first.rejected)
+    rejected = first.rejected
 
     def on_sync(report: SyncReport) -> None:
-        new = [rejection for rejection in report.rejected if rejection not in known]
-        known.clear()
-        known.update(report.rejected)
+        nonlocal rejected
+        new = [rejection for rejection in report.rejected if rejection not in rejected]
+        rejected = report.rejected
         if not (new or report.added or report.updated or report.deleted):
             return
-        _say_some(library, [f"rejected {r.document_id}: {r.reason}" for r in new])
-        print_json(sync_record(report)) if json else print(f"{datetime.now():%H:%M:%S} {changes(report)}")
+        _say_some(library, [f"rejected {file.document_id}: {file.reason}" for file in new])
+        if json:
+            print_json(sync_record(report))
+        else:
+            print(f"{datetime.now():%H:%M:%S} {changes(report)}")
 
     watch = Watch(library, sync, on_sync, lambda text: say(visible(text)))
     say("watching; Ctrl-C ends")
@@ -152,10 +155,10 @@ def synced(
     cluster: ClusterOptions | None = None,
     wait: bool = True,
 ) -> Iterator[Library]:
-    """The library of a folder, whose words are synced first, or of an index.
+    """Opens the library of a folder, whose words are synced first, or of an index.
 
-    If `wait`, vectors are made afterwards, with a bar; Ctrl-C ends that and keeps those that are made. A few
-    are made at once.
+    A few missing vectors are encoded at once. If `wait`, the others are encoded when the block ends; Ctrl-C
+    stops this and keeps those that are done.
     """
     with opt.library_of(folder, index, cluster) as library:
         if folder is not None:
@@ -179,7 +182,7 @@ def synced(
 
 
 def encode_in_background(library: Library) -> None:
-    """Make missing vectors in a daemon thread, which ends with the program and keeps those that are made."""
+    """Encode missing vectors in a daemon thread, which ends with the program and commits as it goes."""
     path = library.store.path
 
     def run() -> None:
@@ -194,9 +197,9 @@ def encode_in_background(library: Library) -> None:
 
 def say_report(library: Library, report: SyncReport) -> None:
     """Print on stderr the changes of a sync and the files that it could not read."""
-    _say_some(library, [f"rejected {r.document_id}: {r.reason}" for r in report.rejected])
+    _say_some(library, [f"rejected {file.document_id}: {file.reason}" for file in report.rejected])
     _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
-    _say_some(library, [f"{r.document_id}: {r.text}" for r in report.remarks], "--files")
+    _say_some(library, [f"{remark.document_id}: {remark.text}" for remark in report.remarks], "--files")
     if report.deleted and not report.found:
         say("the folder is empty: every document was deleted from the index, no file was changed")
     if report.added or report.updated or report.deleted:
@@ -211,26 +214,30 @@ def changes(report: SyncReport) -> str:
     )
 
 
-def _say_some(library: Library, lines: Sequence[str], which: str = "--rejected") -> None:
+def _say_some(library: Library, lines: Sequence[str], option: str = "--rejected") -> None:
     for line in lines[:LINES_OF_A_KIND]:
         say(visible(line))
     if len(lines) > LINES_OF_A_KIND:
-        say(f"and {len(lines) - LINES_OF_A_KIND} more; see: {command('status', library.store.path)} {which}")
+        list_command = f"{command('status', library.store.path)} {option}"
+        say(f"and {len(lines) - LINES_OF_A_KIND} more; list them with: {list_command}")
 
 
 def check_documents(library: Library, report: SyncReport) -> None:
-    """DocumentRejected, saying what is in the folders, without a document; a new .spanwise is deleted."""
+    """Raise DocumentRejected, which names what is in the folders, if the index has no document.
+
+    A new .spanwise is deleted.
+    """
     with library.reading() as snapshot:
-        n_documents, is_new = snapshot.n_documents, snapshot.generation == 0
+        n_documents = snapshot.n_documents
+        is_new = snapshot.generation == 0
     if n_documents:
         return
-    folders, path = ", ".join(str(root.folder) for root in library.roots), library.store.path
+    folders = ", ".join(str(root.folder) for root in library.roots)
+    path = library.store.path
     if is_new and path.name == FOLDER_NAME:  # another directory may hold files of the user
         library.close()
         shutil.rmtree(path)
-    seen = [f"{r.document_id}: {r.reason}" for r in report.rejected[:3]] + [
-        f"{count} skipped: {reason}" for reason, count in report.skipped.items()
-    ]
-    raise DocumentRejected(
-        f"no readable documents in {folders} ({'; '.join(seen) or 'it is empty'}). Add some and run it again"
-    )
+    reasons = [f"{rejection.document_id}: {rejection.reason}" for rejection in report.rejected[:3]]
+    reasons += [f"{count} skipped: {reason}" for reason, count in report.skipped.items()]
+    content = "; ".join(reasons) or "it is empty"
+    raise DocumentRejected(f"no readable documents in {folders} ({content}). Add some and run it again.")

@@ -1,8 +1,8 @@
 """The `spanwise` command: its verbs, errors and exit codes.
 
-Results go to stdout, messages and progress to stderr. Exit code 0: done; 1: a named error in one line;
-2: wrong usage; 130: interrupted. Defaults come from `SPANWISE_*` variables, then from `spanwise.toml` in the
-current folder, with one table for each verb.
+Results go to stdout, messages and progress to stderr. The exit code is 0 when all is done, 1 for a named
+error in one line, 2 for wrong usage, 130 when interrupted. Defaults come from `SPANWISE_*` variables, then
+from `spanwise.toml` in the current folder, which has one table for each verb.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ VERBS = {
     "index": ("index:index", "spanwise index notes"),
     "search": ("search:search", "spanwise search 'opening hours' notes -k 5 --path 'town/**' --type md"),
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes"),
-    "summarize": ("summarize:summarize", "spanwise summarize 'what changed for the mills?' notes"),
+    "summarize": ("ask:summarize", "spanwise summarize 'what changed for the mills?' notes"),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
     "mcp": ("mcp:mcp", f"spanwise mcp --index notes\n\nSettings of an assistant:\n\n\b\n{ASSISTANT}"),
     "status": ("status:status", "spanwise status --index notes --check"),
@@ -44,30 +44,33 @@ VERBS = {
     "train": ("train:app", ""),
     "calibrate": ("train:calibrate", "spanwise calibrate --data choose --out runs/reader"),
 }
-# Options of these verbs that only --help-all shows; eval and train have verbs of their own.
-MORE = "rerank rerank_model reader base_url dedupe meta document timeout allow_host "
-MORE += "allow_origin token_file colbert lexical_only retry ray replicas require_all_shards no_wait"
+# Options that only --help-all shows. The subcommands of eval and train show all options.
+RARE = (
+    "rerank rerank_model reader base_url dedupe meta document timeout allow_host "
+    "allow_origin token_file colbert lexical_only retry ray replicas require_all_shards no_wait"
+).split()
 
 
 def command_of(verb: str, everything: bool = True) -> Any:
     """The command of a verb, imported now; its help shows common options, or all, and no variables."""
     place, example = VERBS[verb]
     module, _, attribute = place.partition(":")
-    found = getattr(import_module(f".{module}", __package__), attribute)
-    if not isinstance(found, typer.Typer):
-        function, found = found, typer.Typer(add_completion=False, rich_markup_mode=None)
-        found.command(verb, epilog=f"Example: {example}")(function)
-    command = get_command(found)
-    below = getattr(command, "commands", {})
-    more = () if below else MORE.split()
-    for one in (command, *below.values()):
-        one.short_help = (one.help or "").partition("\n\n")[0]  # uncut
-        one.params.sort(key=lambda parameter: parameter.name in more)
-        for parameter in one.params:
+    group = getattr(import_module(f".{module}", __package__), attribute)
+    if not isinstance(group, typer.Typer):
+        function = group
+        group = typer.Typer(add_completion=False, rich_markup_mode=None)
+        group.command(verb, epilog=f"Example: {example}")(function)
+    command = get_command(group)
+    subcommands = getattr(command, "commands", {})
+    rare = () if subcommands else RARE
+    for entry in (command, *subcommands.values()):
+        entry.short_help = (entry.help or "").partition("\n\n")[0]  # uncut
+        entry.params.sort(key=lambda parameter: parameter.name in rare)
+        for parameter in entry.params:
             parameter.show_envvar = False
-            parameter.hidden = not everything and parameter.name in more
-        if any(parameter.hidden for parameter in one.params):
-            one.epilog += f"\n\nMore options: spanwise {verb} --help-all"
+            parameter.hidden = not everything and parameter.name in rare
+        if any(parameter.hidden for parameter in entry.params):
+            entry.epilog += f"\n\nMore options: spanwise {verb} --help-all"
     return command
 
 
@@ -80,10 +83,10 @@ class VerbGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> Any:
         """The options, without their variables."""
-        found: Any = super().get_params(ctx)
-        for parameter in found:
+        parameters: Any = super().get_params(ctx)
+        for parameter in parameters:
             parameter.show_envvar = False
-        return found
+        return parameters
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a verb; None for another name."""
@@ -123,11 +126,16 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
-    given = sys.argv[1:] if arguments is None else arguments
-    args = ["-h" if each == HELP_ALL else each for each in given]
-    how = {"prog_name": "spanwise", "standalone_mode": False, "obj": HELP_ALL if args != given else None}
+    typed = sys.argv[1:] if arguments is None else arguments
+    args = ["-h" if argument == HELP_ALL else argument for argument in typed]
     try:
-        code = app(args=args, default_map=_configured(), **how)
+        code = app(
+            args=args,
+            default_map=_settings(),
+            prog_name="spanwise",
+            standalone_mode=False,
+            obj=HELP_ALL if args != typed else None,
+        )
     except ClickException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)
@@ -156,8 +164,8 @@ def _fail(message: str, code: int) -> None:
     sys.exit(code)
 
 
-def _configured() -> dict[str, Any]:
-    """The tables of `spanwise.toml`, one for each verb: `[ask]`, `[search]`, …"""
+def _settings() -> dict[str, Any]:
+    """The tables of `spanwise.toml`, one for each verb, such as `[ask]`."""
     if not CONFIG.is_file():
         return {}
     import tomllib

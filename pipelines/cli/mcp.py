@@ -7,32 +7,36 @@ from typing import Annotated, Any
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import QUOTE, SummaryOptions
+from spanwise.types import SummaryOptions
 
 from . import options as opt
-from .serve import AllowHostOption, AllowOriginOption, HostOption, PortOption, TokenFileOption, token_of
+from .serve import ClientGroup, HostOption, PortOption
 from .show import say
 
 
+@opt.grouped
 def mcp(
     folder: opt.Folder = None,
     index: opt.Index = None,
     retriever: opt.Retriever = None,
     reader: opt.Reader = "builtin",
-    generator: opt.Generator = QUOTE,
-    base_url: opt.BaseUrl = "",
+    *,
+    generator: opt.GeneratorGroup,
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8766,
-    allow_host: AllowHostOption = None,
-    allow_origin: AllowOriginOption = None,
-    token_file: TokenFileOption = None,
+    clients: ClientGroup,
 ) -> None:
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
     with needing("mcp"):
         from ..mcp import http_app, serve_stdio
-    options = SummaryOptions(retriever=retriever or "", reader=reader, generator=generator, base_url=base_url)
-    opt.say_what_is_sent(generator, base_url)
+    options = SummaryOptions(
+        retriever=retriever or "",
+        reader=reader,
+        generator=generator.generator,
+        base_url=generator.base_url,
+    )
+    opt.say_what_is_sent(generator.generator, generator.base_url)
     if not http:
         with opt.library_of(folder, index) as library:
             opt.say_if_empty(library)
@@ -43,12 +47,12 @@ def mcp(
         from ..server.run import serve
         from ..server.security import Access, protect
 
-    access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
+    access = clients.access(host, port)
     with opt.library_of(folder, index) as library:
 
-        def app(bound: Access) -> Any:
-            made = http_app(library, options)
-            protect(made, bound)
-            return made
+        def make(bound: Access) -> Any:
+            app = http_app(library, options)
+            protect(app, bound)
+            return app
 
-        serve(app, access, lambda url: say(f"spanwise mcp: serving at {url}mcp (Ctrl-C stops)"))
+        serve(make, access, lambda url: say(f"spanwise mcp: serving at {url}mcp (Ctrl-C stops)"))

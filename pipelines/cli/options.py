@@ -1,15 +1,17 @@
-"""The options that several verbs share, the objects they make, and how a verb finds its library."""
+"""The options that several verbs share, in groups, and how a verb finds its library."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
-from spanwise.types import ClusterOptions, Filter, SearchOptions
+from spanwise.types import QUOTE, ClusterOptions, Filter, SearchOptions
 
 from ..folders import nearest_index, resolve_index
 from ..library.library import Library
@@ -99,41 +101,124 @@ MetaFilter = Annotated[
 ]
 
 
+def grouped(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb with one parameter per option, as typer needs it, in place of each group of options.
+
+    A group is a parameter whose type is a dataclass of options.
+    """
+    hints = get_type_hints(verb, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    parameters = []
+    for name, parameter in inspect.signature(verb).parameters.items():
+        if name in groups:
+            group_hints = get_type_hints(groups[name], include_extras=True)
+            options = [(field.name, field.default, group_hints[field.name]) for field in fields(groups[name])]
+        else:
+            options = [(name, parameter.default, hints[name])]
+        for option, default, hint in options:
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(option, keyword, default=default, annotation=hint))
+
+    @wraps(verb)
+    def call(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+        verb(**values)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return call
+
+
+@dataclass(frozen=True, slots=True)
+class RankingGroup:
+    """How passages are ranked."""
+
+    retriever: Retriever = None
+    rerank: Rerank = False
+    rerank_model: RerankModel = None
+
+
+@dataclass(frozen=True, slots=True)
+class FilterGroup:
+    """Which documents are searched."""
+
+    path: PathFilter = None
+    type: TypeFilter = None
+    after: AfterFilter = None
+    before: BeforeFilter = None
+    meta: MetaFilter = None
+
+    def filter(self) -> Filter | None:
+        """The filter; None without a condition."""
+        metadata: dict[str, str] = {}
+        for pair in self.meta or ():
+            key, equals, value = pair.partition("=")
+            if not key or not equals:
+                raise typer.BadParameter(f"{pair!r} is not KEY=VALUE, e.g. author=Rook", param_hint="--meta")
+            if key in metadata:
+                raise typer.BadParameter(f"{key!r} is given twice", param_hint="--meta")
+            metadata[key] = value
+        where = Filter(tuple(self.path or ()), tuple(self.type or ()), self.after, self.before, metadata)
+        return None if where == Filter() else where
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorGroup:
+    """What writes summaries."""
+
+    generator: Generator = QUOTE
+    base_url: BaseUrl = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterGroup:
+    """Where shards are searched."""
+
+    ray: Ray = None
+    replicas: Replicas = 1
+    require_all_shards: RequireAll = False
+
+    def options(self) -> ClusterOptions:
+        """The options as an object of the API."""
+        return ClusterOptions(self.ray, self.replicas, self.require_all_shards)
+
+
+def options_of(kind: type[Options], ranking: RankingGroup, documents: FilterGroup, **options: Any) -> Options:
+    """The options object of a verb that searches."""
+    rerank = ranking.rerank_model or (RERANKER if ranking.rerank else "")
+    return kind(retriever=ranking.retriever or "", rerank=rerank, where=documents.filter(), **options)
+
+
 def say_what_is_sent(generator: str, base_url: str) -> None:
-    """Say on stderr what leaves this machine, where the generator is on another one."""
+    """Say on stderr what leaves this machine, if the generator is on another one."""
     if host := sent_to(generator, base_url):
         say(visible(f"each question and the sentences found for it are sent to {host}"))
 
 
 def verbs(purpose: str) -> typer.Typer:
-    """A verb that has verbs of its own, as `eval`."""
+    """A verb with subcommands, such as `eval`."""
     return typer.Typer(help=purpose, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 def question_and_folder(
     question: str | None, folder: Path | None, index: Path | None
 ) -> tuple[str | None, Path | None]:
-    """The two arguments; a single one that is a folder is no question."""
+    """The question and the folder; a single argument that is a folder is no question."""
     if question and folder is index is None and Path(question).is_dir():
         return None, Path(question)
     return question, folder
 
 
 def library_of(folder: Path | None, index: Path | None, cluster: ClusterOptions | None = None) -> Library:
-    """The library of the folder, of the given index, or of the nearest index upward."""
+    """The library of the folder, of the named index, or of the nearest index upward."""
     if folder is None:
         return open_index(index_of(index), cluster=cluster)
     return open(folder, index, cluster=cluster)
 
 
-def cluster_of(context: typer.Context) -> ClusterOptions:
-    """Where the options of a verb have shards searched."""
-    given = context.params
-    return ClusterOptions(given["ray"], given["replicas"], given["require_all_shards"])
-
-
 def index_of(index: Path | None) -> Path:
-    """The directory of the given index, or of the nearest one upward."""
+    """The directory of the named index, or of the nearest one upward."""
     return nearest_index(Path.cwd()) if index is None else resolve_index(index)
 
 
@@ -146,34 +231,9 @@ def say_if_empty(library: Library) -> None:
 
 
 def reranked(names: Sequence[str], rerank: bool) -> list[str]:
-    """The retrievers, each with "+rerank" behind it if all are re-ranked.
+    """The retrievers; with `rerank`, each name ends with "+rerank".
 
     >>> reranked(["bm25", "bm25+rerank"], True)
     ['bm25+rerank', 'bm25+rerank']
     """
     return [f"{name.removesuffix(RERANK_SUFFIX)}{RERANK_SUFFIX}" if rerank else name for name in names]
-
-
-def options_of(kind: type[Options], context: typer.Context, **given: Any) -> Options:
-    """The options object of a verb that searches: `given`, then the options of the command line."""
-    options = context.params
-    given["retriever"] = options["retriever"] or ""
-    given["rerank"] = options["rerank_model"] or (RERANKER if options["rerank"] else "")
-    given["where"] = _filter(options)
-    names = {field.name for field in fields(kind)} & options.keys() - given.keys()
-    return kind(**given, **{name: options[name] for name in names})
-
-
-def _filter(options: dict[str, Any]) -> Filter | None:
-    """The filter of the command line; None without a condition."""
-    metadata: dict[str, str] = {}
-    for pair in options["meta"] or ():
-        key, equals, value = pair.partition("=")
-        if not key or not equals:
-            raise typer.BadParameter(f"{pair!r} is not KEY=VALUE, e.g. author=Rook", param_hint="--meta")
-        if key in metadata:
-            raise typer.BadParameter(f"{key!r} is given twice", param_hint="--meta")
-        metadata[key] = value
-    paths, types = tuple(options["path"] or ()), tuple(options["type"] or ())
-    where = Filter(paths, types, options["after"], options["before"], metadata)
-    return None if where == Filter() else where

@@ -14,39 +14,32 @@ from .index import synced
 from .show import empty_filter, print_json, progress, say, say_partial, say_spelling, show_hits
 
 
+@opt.grouped
 def search(
-    context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question, or words.")],
     folder: opt.SyncedFolder = None,
     index: opt.Index = None,
-    retriever: opt.Retriever = None,
-    rerank: opt.Rerank = False,
-    rerank_model: opt.RerankModel = None,
+    *,
+    ranking: opt.RankingGroup,
     k: Annotated[int, typer.Option("-k", min=1, help="Number of passages.")] = 10,
     dedupe: opt.Dedupe = True,
-    path: opt.PathFilter = None,
-    type: opt.TypeFilter = None,
-    after: opt.AfterFilter = None,
-    before: opt.BeforeFilter = None,
-    meta: opt.MetaFilter = None,
-    ray: opt.Ray = None,
-    replicas: opt.Replicas = 1,
-    require_all_shards: opt.RequireAll = False,
+    documents: opt.FilterGroup,
+    cluster: opt.ClusterGroup,
     no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
     """Print the best passages for a question."""
     if opt.question_and_folder(question, folder, index)[0] is None:
         raise typer.BadParameter(f"{question} is a folder: name the words before it", param_hint="QUESTION")
-    options = opt.options_of(SearchOptions, context)
-    with synced(folder, index, cluster=opt.cluster_of(context), wait=not no_wait) as library:
+    options = opt.options_of(SearchOptions, ranking, documents, k=k, dedupe=dedupe)
+    with synced(folder, index, cluster=cluster.options(), wait=not no_wait) as library:
         with progress(after_s=1) as report:
             report("models", 0, 0)
             spelling = library.spelled(question)
             hits = library.search(question, options, on_progress=report)
         scope = library.scope(options.where) if options.where else None
         partial = library.partial(options)
-        [name] = opt.reranked([retriever or library.default_retriever], bool(options.rerank))
+        [name] = opt.reranked([ranking.retriever or library.default_retriever], bool(options.rerank))
         say_spelling(spelling)
         say_partial(partial)
         if nothing := empty_filter(scope):

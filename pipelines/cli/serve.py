@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spanwise.errors import needing
-from spanwise.types import QUOTE, ClusterOptions, SummaryOptions
+from spanwise.types import ClusterOptions, SummaryOptions
 
 from ..plain_text import visible
 from . import options as opt
 from .show import say
+
+if TYPE_CHECKING:
+    from ..server.security import Access
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
 
@@ -31,58 +35,76 @@ AllowOriginOption = Annotated[
 TokenFileOption = Annotated[Path | None, typer.Option(help="File with the token that requests need.")]
 
 
+@dataclass(frozen=True, slots=True)
+class ClientGroup:
+    """Who may use a server."""
+
+    allow_host: AllowHostOption = None
+    allow_origin: AllowOriginOption = None
+    token_file: TokenFileOption = None
+
+    def access(self, host: str, port: int) -> Access:
+        """The access to a server at this address."""
+        from ..server.security import Access
+
+        hosts = tuple(self.allow_host or ())
+        origins = tuple(self.allow_origin or ())
+        return Access(host, port, hosts, origins, token_of(self.token_file))
+
+
+@opt.grouped
 def serve(
     folder: opt.Folder = None,
     index: opt.Index = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8765,
-    allow_host: AllowHostOption = None,
-    allow_origin: AllowOriginOption = None,
-    token_file: TokenFileOption = None,
+    *,
+    clients: ClientGroup,
     retriever: opt.Retriever = None,
     reader: opt.Reader = "builtin",
     rerank_model: Annotated[
         str, typer.Option(metavar="NAME", help="Cross-encoder for requests that re-rank.")
     ] = "builtin",
-    generator: opt.Generator = QUOTE,
-    base_url: opt.BaseUrl = "",
+    generator: opt.GeneratorGroup,
     watch: Annotated[bool, typer.Option("--watch", help="Sync the index when its folders change.")] = False,
-    ray: opt.Ray = None,
-    replicas: opt.Replicas = 1,
-    require_all_shards: opt.RequireAll = False,
+    cluster: opt.ClusterGroup,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
     with needing("serve"):
         from ..server.app import create_app
         from ..server.run import serve as serve_app
         from ..server.run import watch_in_background
-        from ..server.security import Access
 
-    access = Access(host, port, tuple(allow_host or ()), tuple(allow_origin or ()), token_of(token_file))
+    access = clients.access(host, port)
     options = SummaryOptions(
-        retriever=retriever or "", reader=reader, rerank=rerank_model, generator=generator, base_url=base_url
+        retriever=retriever or "",
+        reader=reader,
+        rerank=rerank_model,
+        generator=generator.generator,
+        base_url=generator.base_url,
     )
-    opt.say_what_is_sent(generator, base_url)
-    if ray is not None:
+    opt.say_what_is_sent(generator.generator, generator.base_url)
+    if cluster.ray is not None:
         if folder is not None or watch or port == 0:
             raise typer.BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
         with needing("ray"):
             from ..cluster.serve import serve_on_ray
 
-        cluster, path = ClusterOptions(ray, replicas, require_all_shards), opt.index_of(index)
+        path = opt.index_of(index)
         shown = visible(str(path))
-        serve_on_ray(path, cluster, access, options, lambda url: say(f"serving {shown} at {url}"))
+        serve_on_ray(path, cluster.options(), access, options, lambda url: say(f"serving {shown} at {url}"))
         return
-    with opt.library_of(folder, index, ClusterOptions(require_all=require_all_shards)) as library:
+    here = ClusterOptions(require_all=cluster.require_all_shards)
+    with opt.library_of(folder, index, here) as library:
         if watch:
             watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
         else:
             opt.say_if_empty(library)
-        where = visible(str(library.store.path))
+        shown = visible(str(library.store.path))
         serve_app(
             lambda bound: create_app(library, bound, options),
             access,
-            lambda url: say(f"serving {where} at {url} (Ctrl-C stops)"),
+            lambda url: say(f"serving {shown} at {url} (Ctrl-C stops)"),
         )
 
 

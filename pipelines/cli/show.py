@@ -23,13 +23,12 @@ from ..answering.summarize import shown_sentence
 from ..plain_text import display, shown, visible
 
 if TYPE_CHECKING:
-    from spanwise.types import Citation, Summary, SummaryOptions, SummarySentence
+    from spanwise.types import Citation, Summary, SummarySentence
 
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
     from ..answering.spelling import Spelling
-    from ..library.library import Library
 
-RATED = ("encode", "tokens")
+RATED = ("encode", "tokens")  # tasks whose bar shows a speed
 LABELS = {
     "models": "loading models",
     "passages": "reading passages",
@@ -47,16 +46,16 @@ LABELS = {
     "validation": "mining for validation",
     "scores": "asking the teacher",
 }
-SHOWN_CHARACTERS = 280
-SHOWN_PLACES = 3
-FIRST_CHARACTERS = 70
+MAX_QUOTE = 280  # characters
+MAX_PLACES = 3
+MAX_FIRST_WORDS = 70  # characters
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
 EXPLAIN = "see why with: --explain"
-MAX_WORD = 20  # characters of a word that is left out rather than broken
+MAX_WORD = 20  # characters; a longer word may be cut
 
 
 def print_json(record: Any) -> None:
-    """Print one JSON value in one line, in UTF-8, keys in the order given."""
+    """Print one JSON value in one line, in UTF-8, keys in their order."""
     print(json.dumps(record, ensure_ascii=False))
 
 
@@ -69,13 +68,14 @@ def say(message: str) -> None:
 def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
     """A callback of (task, done, total) that draws a bar on stderr when that is a terminal.
 
-    The bar appears after `after_s` seconds, for tasks that are often done at once. A task with total 0 has no
-    amount, and goes when the next one begins. The task "" removes the bar.
+    The bar appears after `after_s` seconds, because some tasks are often done at once. A task with total 0
+    shows no amount and is hidden when the next one begins. The task "" removes the bar.
     """
     if not sys.stderr.isatty():
         yield lambda task, done, total: None
         return
-    bar, tasks = _bar(), dict[str, Any]()
+    bar = _bar()
+    tasks: dict[str, Any] = {}
     timer = Timer(after_s, bar.start)
 
     def report(task: str, done: int, total: int) -> None:
@@ -86,7 +86,7 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
         megabytes = f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
         amount = megabytes if task == "bytes" else f"{done:,}/{total:,}" if total else ""
         if task in RATED and (speed := bar.tasks[tasks[task]].speed):
-            amount += f", {speed:,.0f} a second"
+            amount += f", {speed:,.0f} per second"
         bar.update(tasks[task], completed=done, total=total or None, amount=amount)
 
     def stop() -> None:
@@ -111,13 +111,13 @@ def _bar() -> Any:
 
 
 def show(*parts: str | tuple[str, str]) -> None:
-    """Print a line in parts that are plain or have a style, as in ("Ada Rook", "bold").
+    """Print a line whose parts are plain or have a style, as in ("Ada Rook", "bold").
 
-    rich, which takes as long to load as a search, is loaded only where a style is seen.
+    rich takes as long to load as a search, so it is loaded only if styles are visible.
     """
     is_terminal = sys.stdout.isatty()
     if not (is_terminal or os.environ.get("FORCE_COLOR")):
-        print(*(part if isinstance(part, str) else part[0] for part in parts), sep="")
+        print("".join(part if isinstance(part, str) else part[0] for part in parts))
         return
     from rich.console import Console  # respects NO_COLOR
     from rich.text import Text
@@ -125,33 +125,33 @@ def show(*parts: str | tuple[str, str]) -> None:
     Console(highlight=False, soft_wrap=not is_terminal).print(Text.assemble(*parts))
 
 
-def place(at: Passage | AnswerSpan | Citation) -> str:
-    """Where something begins: file, then label, page or line, as its format has them, and heading path.
+def place(item: Passage | AnswerSpan | Citation) -> str:
+    """Where an item begins: its file, its label, page or line, and the headings above it.
 
     >>> place(Passage(1, "a.pdf", 0, 1, "x", page=3, heading=("Mill", "History")))
     'a.pdf, page 3, Mill > History'
     """
-    passage = at if isinstance(at, Passage) else at.passage
-    where = at.label or (f"line {at.line}" if at.page is None else f"page {at.page}")
+    passage = item if isinstance(item, Passage) else item.passage
+    where = item.label or (f"line {item.line}" if item.page is None else f"page {item.page}")
     return visible(", ".join(filter(None, (passage.document_id, where, " > ".join(passage.heading)))))
 
 
 def near_duplicates(duplicates: Sequence[Passage]) -> str:
-    """The number of near-duplicates, and the first of their files.
+    """The number of near-duplicates, and their first files.
 
     >>> near_duplicates([Passage(2, "b.txt", 0, 1, "x"), Passage(3, "b.txt", 9, 10, "x")])
     '(and 2 near-duplicates: b.txt)'
     """
     files = list(dict.fromkeys(passage.document_id for passage in duplicates))
-    named = ", ".join([*files[:SHOWN_PLACES], *(["…"] if len(files) > SHOWN_PLACES else [])])
+    named = ", ".join([*files[:MAX_PLACES], *(["…"] if len(files) > MAX_PLACES else [])])
     return visible(f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})")
 
 
-def say_spelling(found: Answer | Summary | Spelling) -> None:
-    """Say on stderr which words were searched as others, and that none occurs."""
-    for one in found.searched_for:
-        say(visible(f'searched for "{one.word}" instead of "{one.term.of(found.question)}"'))
-    if found.is_unknown:
+def say_spelling(result: Answer | Summary | Spelling) -> None:
+    """Say on stderr which words were corrected, or that no word of the question occurs."""
+    for searched in result.searched_for:
+        say(visible(f'searched for "{searched.word}" instead of "{searched.term.of(result.question)}"'))
+    if result.is_unknown:
         say(f"none of these words occurs in the documents; {ENGLISH}")
 
 
@@ -164,7 +164,7 @@ def empty_filter(scope: FilterResult | None) -> str:
 
 
 def say_partial(partial: str) -> None:
-    """Say on stderr which part of an index of shards was searched, unless all of it was."""
+    """Say on stderr which part of the index was searched, if not all of it."""
     if partial:
         say(f"partial: {partial}")
 
@@ -174,7 +174,8 @@ def show_hits(hits: Sequence[Hit]) -> None:
     if not hits:
         print("nothing found")
         return
-    rank_width, score_width = len(str(hits[-1].rank)), max(len(f"{hit.score:.4f}") for hit in hits)
+    rank_width = len(str(hits[-1].rank))
+    score_width = max(len(f"{hit.score:.4f}") for hit in hits)
     indent = " " * (rank_width + score_width + 4)
     for hit in hits:
         score = f"{hit.score:.4f}".rjust(score_width)
@@ -185,7 +186,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
 
 
 def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
-    """Print an answer: the words, their sentence, their place; or that the question is declined."""
+    """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
     say_partial(answer.partial)
     if answer.best is None:
@@ -207,15 +208,16 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
 
 
 def _show_best(best: AnswerSpan) -> None:
-    words, sentence = visible(shown(best.span)), visible(shown(best.context))
-    show(*([(f"{best.verdict}: ", "bold")] if best.verdict else []), (words, "bold green"))
+    words = visible(shown(best.span))
+    sentence = visible(shown(best.context))
+    show((f"{best.verdict}: " if best.verdict else "", "bold"), (words, "bold green"))
     if sentence != words:
-        before, found, after = sentence.partition(words)
-        show("  “", before, (found, "bold green"), after, "”")
+        before, quote, after = sentence.partition(words)
+        show("  “", before, (quote, "bold green"), after, "”")
     show((f"  {place(best)}{_confidence(best)}", "dim"))
     if agreeing := best.also_in:
-        more = f", and {len(agreeing) - SHOWN_PLACES} more" if len(agreeing) > SHOWN_PLACES else ""
-        show((f"  also in {'; '.join(map(place, agreeing[:SHOWN_PLACES]))}{more}", "dim"))
+        more = f", and {len(agreeing) - MAX_PLACES} more" if len(agreeing) > MAX_PLACES else ""
+        show((f"  also in {'; '.join(map(place, agreeing[:MAX_PLACES]))}{more}", "dim"))
     if best.duplicates:
         show((f"  {near_duplicates(best.duplicates)}", "dim"))
 
@@ -235,29 +237,30 @@ def _show_declined(answer: Answer, hint: str) -> None:
         return show((nothing, "bold"))
     if answer.candidates:
         show(("not sure; the nearest:", "bold"))
-        for one in answer.candidates:
-            words, sentence = _cut(shown(one.span)), _cut(shown(one.context))
+        for candidate in answer.candidates:
+            words = _cut(shown(candidate.span))
+            sentence = _cut(shown(candidate.context))
             words = words if words in sentence else sentence
             before, _, after = sentence.partition(words)
             show("  ", before, (words, "bold green"), after)
-            show((f"    {place(one)}{_confidence(one)}", "dim"))
+            show((f"    {place(candidate)}{_confidence(candidate)}", "dim"))
     else:
         show(("not in these documents", "bold"))
         show_nearest(answer.nearest)
-    if missing := [one.of(answer.question) for one in answer.missing_terms]:
+    if missing := [term.of(answer.question) for term in answer.missing_terms]:
         hint = f"not in the documents: {', '.join(missing)}"
     if hint:
         show((f"  {visible(hint)}", "dim"))
 
 
 def show_nearest(hits: Sequence[Hit]) -> None:
-    """Print a line for each passage nearest to a declined question: its place and its first words."""
+    """Print the place and the first words of each passage nearest to a declined question."""
     for hit in hits:
         show((f"  {place(replace(hit.passage, heading=()))}  ", "dim"), first_words(hit.passage))
 
 
 def first_words(passage: Passage) -> str:
-    """The beginning of a passage in one line, without headings that its place names already.
+    """The beginning of a passage in one line, without the headings that its place names.
 
     >>> first_words(Passage(1, "a.md", 0, 25, "## The mill\\n\\nIt grinds rye.", heading=("The mill",)))
     'It grinds rye.'
@@ -265,7 +268,7 @@ def first_words(passage: Passage) -> str:
     lines = passage.text.splitlines()
     below = list(dropwhile(lambda line: line.strip(" #") in ("", *passage.heading), lines))
     words = display("\n".join(below or lines), passage.document_id)
-    return _cut(words, FIRST_CHARACTERS)
+    return _cut(words, MAX_FIRST_WORDS)
 
 
 def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
@@ -279,8 +282,8 @@ def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
     if best is None:
         show("\nno span was read, so there is nothing to explain")
     else:
-        what = "answer" if explanation.answer.best else "nearest span"
-        show((f"\nevidence for the {what}: value x weight", "dim"))
+        subject = "answer" if explanation.answer.best else "nearest span"
+        show((f"\nevidence for the {subject}: value x weight", "dim"))
         _show_evidence(best)
         if explanation.formula is not None:
             show((f"    {explanation.formula}", "dim"))
@@ -304,47 +307,42 @@ def _show_fate(fate: DocumentFate) -> None:
 
 def _show_ranks(ranks: Sequence[StageRank]) -> None:
     for rank in ranks:
-        found = "not found" if rank.rank is None else f"{rank.rank} of {rank.depth}"
-        show(f"  {rank.stage}: {found}{'' if rank.score is None else f', score {rank.score:.4f}'}")
+        position = "not found" if rank.rank is None else f"{rank.rank} of {rank.depth}"
+        score = "" if rank.score is None else f", score {rank.score:.4f}"
+        show(f"  {rank.stage}: {position}{score}")
 
 
-def _show_evidence(found: ScoreBreakdown) -> None:
-    """Print a span, its place, a line a feature (value, weight, contribution), and the sum."""
-    width = max(len(one.feature) for one in found.contributions)
-    _show_other(found.answer)
-    for one in found.contributions:
-        numbers = f"{one.value:8.3f} x {one.weight:7.3f} = {one.contribution:8.3f}"
-        show(f"    {one.feature:{width}}  {numbers}")
-    show(f"    {'evidence':{width}}  {found.evidence:28.3f}")
+def _show_evidence(breakdown: ScoreBreakdown) -> None:
+    """Print a span, its place, one line per feature (value, weight, contribution), and the sum."""
+    width = max(len(term.feature) for term in breakdown.contributions)
+    _show_other(breakdown.answer)
+    for term in breakdown.contributions:
+        numbers = f"{term.value:8.3f} x {term.weight:7.3f} = {term.contribution:8.3f}"
+        show(f"    {term.feature:{width}}  {numbers}")
+    show(f"    {'evidence':{width}}  {breakdown.evidence:28.3f}")
 
 
-def summarized(library: Library, question: str | None, options: SummaryOptions, is_shown: bool) -> Summary:
-    """The summary; each of its sentences is printed once it is checked, if they are shown."""
-    with progress(after_s=1) as report:
-
-        def on_sentence(kind: str, sentence: SummarySentence) -> None:
-            report("", 0, 0)
-            if is_shown and kind == "sentence":
-                numbers = "".join(f"[{one}]" for one in sorted({one.number for one in sentence.citations}))
-                show(visible(f"{shown_sentence(sentence)} {numbers}"))
-                sys.stdout.flush()
-
-        report("write", 0, 0)
-        return library.summarize(question, options, on_sentence=on_sentence)
+def show_sentence(sentence: SummarySentence) -> None:
+    """Print a sentence of a summary with the numbers of its citations, at once."""
+    numbers = sorted({citation.number for citation in sentence.citations})
+    marks = "".join(f"[{number}]" for number in numbers)
+    show(visible(f"{shown_sentence(sentence)} {marks}"))
+    sys.stdout.flush()
 
 
 def show_summary(summary: Summary) -> None:
-    """Print what follows the sentences of a summary: places, the number of those dropped; or the overview."""
+    """Print the places that the sentences of a summary cite and how many were dropped, or the overview."""
     say_spelling(summary)
     if summary.overview:
-        print(*(visible(line.replace("\n", " ")) for line in overview_lines(summary.overview)), sep="\n")
+        for line in overview_lines(summary.overview):
+            print(visible(line.replace("\n", " ")))
         return
     if summary.is_refusal:
         show((empty_filter(summary.scope) or "not in these documents", "bold"))
     elif summary.citations:
         show("")
-    for one in summary.citations:
-        show((f"[{one.number}] {place(one)}", "dim"))
+    for citation in summary.citations:
+        show((f"[{citation.number}] {place(citation)}", "dim"))
     if summary.dropped:
         show((f"\nunsupported sentences dropped: {len(summary.dropped)}", "dim"))
     by = f", {summary.retriever}" if summary.retriever else ""
@@ -356,7 +354,7 @@ def _confidence(answer: AnswerSpan) -> str:
     return "" if answer.confidence is None else f"  (confidence {answer.confidence:.0%})"
 
 
-def _cut(text: str, characters: int = SHOWN_CHARACTERS) -> str:
+def _cut(text: str, characters: int = MAX_QUOTE) -> str:
     """The text in one line, cut between two words."""
     words = visible(" ".join(text.split()))
     if len(words) <= characters:

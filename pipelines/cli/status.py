@@ -27,14 +27,15 @@ def status(
     with opt.library_of(None, index) as library:
         record = library.status(check)
         advised = advice(record)
-        found = library.files() if files or rejected else []
-    listed = [each for each in found if files or each["state"] != "indexed"]
+        listed = library.files() if files or rejected else []
+    if not files:
+        listed = [file for file in listed if file["state"] != "indexed"]
     if json:
         listing = {"files": listed} if files or rejected else {}
         print_json({**record, "advice": advised, **listing})
     elif files or rejected:
-        for each in listed:
-            print(visible("  ".join(filter(None, (f"{each['state']:8}", each["document"], each["remark"])))))
+        for file in listed:
+            print(visible("  ".join(filter(None, (f"{file['state']:8}", file["document"], file["remark"])))))
     else:
         _show(record, advised)
 
@@ -42,18 +43,18 @@ def status(
 def verify(index: opt.Index = None, json: opt.Json = False) -> None:
     """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
     from ..library.status import verification_record
-    from ..library.status import verify as verified
+    from ..library.status import verify as verify_index
 
-    found = verified(opt.index_of(index))
+    result = verify_index(opt.index_of(index))
     if json:
-        print_json(verification_record(found))
+        print_json(verification_record(result))
     else:
-        for problem in found.problems:
+        for problem in result.problems:
             print(visible(" ".join(problem.split())))
-        if not found.problems:
-            size = f"{found.documents} documents, {found.passages} passages, {found.bytes:,} bytes"
-            print(f"no problems: {size} in {visible(str(found.index))}")
-    if found.problems:
+        if not result.problems:
+            size = f"{result.documents} documents, {result.passages} passages, {result.bytes:,} bytes"
+            print(f"no problems: {size} in {visible(str(result.index))}")
+    if result.problems:
         raise typer.Exit(1)
 
 
@@ -71,8 +72,8 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "colbert": _colbert(record["colbert"]),
         "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),
         "approximate": "; ".join(
-            f"{each['vectors']} vectors, recall {each['recall']:.3f} (target {each['wanted']:.3f})"
-            for each in record["approximate"]
+            f"{search['vectors']} vectors, recall {search['recall']:.3f} (target {search['wanted']:.3f})"
+            for search in record["approximate"]
         ),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(sum(record["rejected"].values()), record["rejected"]),

@@ -82,7 +82,8 @@ def reader(
     rate = config.loop.learning_rate if learning_rate is None else learning_rate
     loop = replace(config.loop, learning_rate=rate)
     config = replace(config, loop=loop, epochs=epochs, tokens=tokens, frozen_layers=freeze)
-    datasets, shares = [read_squad(path) for path in data or ()], {"article": unanswerable}
+    datasets = [read_squad(path) for path in data or ()]
+    shares = {"article": unanswerable}
     if folders is not None:
         with progress() as report:
             mine_folders(folders, mined or out / "run", report)
@@ -124,10 +125,10 @@ def mean(
     models: Annotated[list[str], typer.Argument(metavar="FOLDER=SHARE...", help="Readers, or students.")],
     out: Annotated[Path, typer.Option(help="Folder for the model.")],
 ) -> None:
-    """Write the weighted mean of models of which one was trained from the other."""
+    """Write the weighted mean of models that were trained from one another."""
     from ..training.model_card import write_mean
 
-    parts = [one.rpartition("=") for one in models]
+    parts = [model.rpartition("=") for model in models]
     try:
         shares = {Path(folder).expanduser(): float(share) for folder, _, share in parts}
     except ValueError as error:
@@ -207,11 +208,11 @@ def label(
     if (folders is None) == (lists is None):
         raise typer.BadParameter("give either --folders DIR or --lists FOLDER")
     with progress() as report:
-        made = make_labels(out, reader, folders, lists, best, mined, report)
+        labels = make_labels(out, reader, folders, lists, best, mined, report)
     if json:
-        print_json({"out": str(out), **asdict(made)})
-    speed = made.tokens / made.seconds if made.seconds else 0.0
-    say(f"{out}: {made.labels:,} labels, {made.new:,} of them new; {speed:,.0f} tokens/s")
+        print_json({"out": str(out), **asdict(labels)})
+    speed = labels.tokens / labels.seconds if labels.seconds else 0.0
+    say(f"{out}: {labels.labels:,} labels, {labels.new:,} of them new; {speed:,.0f} tokens/s")
 
 
 @app.command(epilog="Example: spanwise train fetch-questions sources")
@@ -284,12 +285,12 @@ def calibrate(
     from ..training import calibration as fitting
 
     with progress() as report:
-        found = fitting.calibrate(data, out, retriever, k, report, every)
-    fitting.keep_calibration(found.calibration, out, retriever)
+        fit = fitting.calibrate(data, out, retriever, k, report, every)
+    fitting.keep_calibration(fit.calibration, out, retriever)
     if json:
-        print_json(found.figures)
+        print_json(fit.figures)
         return
-    figures = found.figures
+    figures = fit.figures
     say(f"threshold {figures['threshold']:.3f}; each folder by a fit on the others:")
     held_out = figures["held_out"]
     wordings = {kind: held_out.pop(kind) for kind in ("plain", "everyday")}
@@ -309,21 +310,22 @@ def _read_lists(folder: Path) -> tuple[list[RankingExample], list[RankingExample
     """The lists to train on and the held-out ones, in a folder of `train mine`."""
     from ...corpora.datasets.ranking_examples import read_ranking_examples
 
-    train, validation = (list(read_ranking_examples(folder / part)) for part in ("train", "validation"))
+    train = list(read_ranking_examples(folder / "train"))
+    validation = list(read_ranking_examples(folder / "validation"))
     return train, validation
 
 
 @contextmanager
 def _training(out: Path) -> Iterator[Callable[[Progress], None]]:
-    """Draws the progress of a run; Ctrl-C says how to resume it."""
+    """Draw the progress of a run; Ctrl-C prints how to resume it."""
     loss = 0.0
     try:
         with progress() as report:
 
-            def on_step(at: Progress) -> None:
+            def on_step(step: Progress) -> None:
                 nonlocal loss
-                loss = at.loss
-                report("steps", at.step, at.steps)
+                loss = step.loss
+                report("steps", step.step, step.steps)
 
             yield on_step
     except KeyboardInterrupt:

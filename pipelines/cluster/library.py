@@ -19,7 +19,7 @@ from ...index.writer import Writer
 from ..library.library import Library
 from ..library.loaded_models import MODEL
 from .indexing import encode, first_of, load_encoder, merged, run, sync_words
-from .replicas import LocalShards, RayShards, connect
+from .replicas import LocalShards, RayShards, Shards, connect
 from .shard import ShardLost, ShardState
 from .snapshot import ShardedSnapshot, commit_of, settings_of
 
@@ -31,10 +31,13 @@ MAX_TRIES = 3
 class ShardedStore(Store):
     """An index of shards, read together and changed one after another."""
 
-    def __init__(self, path: Path, shards: LocalShards | RayShards, require_all: bool = False) -> None:
-        self.path, self._shards, self._require_all = path, shards, require_all
-        self._n_shards, self._is_closed = len(shard_folders(path)), False
-        self._last: Mapping[int, ShardState] = {}
+    def __init__(self, path: Path, shards: Shards, require_all: bool = False) -> None:
+        self.path = path
+        self._shards = shards
+        self._require_all = require_all
+        self._n_shards = len(shard_folders(path))
+        self._is_closed = False
+        self._last_states: Mapping[int, ShardState] = {}
 
     def close(self) -> None:
         """Close all shards. Idempotent."""
@@ -45,17 +48,17 @@ class ShardedStore(Store):
     def _states(self) -> Mapping[int, ShardState]:
         """The last commit of each shard that can be reached, by number."""
         self.check_open()
-        found = self._shards.ask({number: ("state",) for number in range(self._n_shards)})
-        if not found:
+        states = self._shards.ask({number: ("state",) for number in range(self._n_shards)})
+        if not states:
             raise ShardsMissing("no shard of the index can be reached: is the cluster running?")
-        self._last = found
-        return found
+        self._last_states = states
+        return states
 
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings of the commit that was looked up last."""
         self.check_open()
-        return settings_of(self._last or self._states())
+        return settings_of(self._last_states or self._states())
 
     def commit_digest(self) -> str:
         """The digest of the last commits of all shards that can be reached."""
@@ -63,15 +66,17 @@ class ShardedStore(Store):
 
     def snapshot(self) -> Snapshot:
         """The last commit of each shard; ShardsMissing when none can be reached, or one that is required."""
-        found = ShardedSnapshot(self.path, self._shards, self._states(), self._n_shards)
-        if self._require_all and found.partial:
-            raise ShardsMissing(f"only {found.partial} of {self.path} can be reached: start the others again")
-        return cast("Snapshot", found)
+        snapshot = ShardedSnapshot(self.path, self._shards, self._states(), self._n_shards)
+        if self._require_all and snapshot.partial:
+            raise ShardsMissing(
+                f"only {snapshot.partial} of {self.path} can be reached: start the others again"
+            )
+        return cast("Snapshot", snapshot)
 
     def writer(self, timeout_s: float = 0.0) -> Writer:
         """A context manager for changes of all shards: settings, and vectors to drop."""
-        self._last = {}
-        return cast("Writer", _Writers(shard_folders(self.path), timeout_s))
+        self._last_states = {}
+        return cast("Writer", SettingsWriters(shard_folders(self.path), timeout_s))
 
     def approximate(
         self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
@@ -84,14 +89,20 @@ class ShardedStore(Store):
         return is_written
 
 
-class _Writers(ExitStack):
-    """The writers of all shards. The first shard commits last: its settings are those that count."""
+class SettingsWriters(ExitStack):
+    """The writers of all shards, for settings and dropped vectors.
+
+    The first shard, whose settings count, commits last.
+    """
 
     def __init__(self, paths: list[Path], timeout_s: float) -> None:
         super().__init__()
-        self._paths, self._timeout_s, self._writers = paths, timeout_s, list[Writer]()
+        self._paths = paths
+        self._timeout_s = timeout_s
+        self._writers: list[Writer] = []
 
-    def __enter__(self) -> _Writers:
+    def __enter__(self) -> SettingsWriters:
+        """Open all writers, or none."""
         with ExitStack() as undo:
             for path in reversed(self._paths):
                 store = undo.enter_context(Store.open(path))
@@ -99,28 +110,43 @@ class _Writers(ExitStack):
             self.push(undo.pop_all())
         return self
 
-    def __getattr__(self, method: str) -> Callable[..., None]:
-        def call_each(*given: Any) -> None:
-            for writer in self._writers:
-                getattr(writer, method)(*given)
+    def set(self, key: str, value: str) -> None:
+        """Change a setting."""
+        for writer in self._writers:
+            writer.set(key, value)
 
-        return call_each
+    def drop_vectors(self, model_digest: str) -> None:
+        """Remove all vectors of a model."""
+        for writer in self._writers:
+            writer.drop_vectors(model_digest)
+
+    def drop_tokens(self, model_digest: str) -> None:
+        """Remove all token vectors of a model."""
+        for writer in self._writers:
+            writer.drop_tokens(model_digest)
+
+    def commit(self) -> None:
+        """Commit each shard."""
+        for writer in self._writers:
+            writer.commit()
 
 
 class ShardedLibrary(Library):
-    """An opened index of shards. A question whose shard is lost on the way is asked again without it."""
+    """An opened index of shards. A question that loses a shard on the way is asked again without it."""
 
     def __init__(self, store: ShardedStore, cache: bool = False, on_ray: bool = False) -> None:
         super().__init__(store, cache)
         self._on_ray = on_ray
 
-    def _sync_words(self, on_progress: ProgressCallback, **how: Any) -> SyncReport:
-        how["workers"] = 1 if self._on_ray else how["workers"]
-        make = partial(sync_words, how)
+    def _sync_words(self, on_progress: ProgressCallback, **options: Any) -> SyncReport:
+        if self._on_ray:
+            options["workers"] = 1
+        make = partial(sync_words, options)
         return merged(run(make, shard_folders(self.store.path), on_progress, self._on_ray, actors=False))
 
     def _encode_missing(self, key: str, name: str, digest: str, on_progress: ProgressCallback) -> int:
-        shards, load = shard_folders(self.store.path), partial(load_encoder, key, name)
+        shards = shard_folders(self.store.path)
+        load = partial(load_encoder, key, name)
         if not self._on_ray:
             load = partial(self._models.encoder if key == MODEL else self._models.token_encoder, name)
         first = None if key == MODEL else first_of(shards, digest)
@@ -129,26 +155,27 @@ class ShardedLibrary(Library):
         return sum(sum(run(make, part, on_progress, self._on_ray, actors=True)) for part in parts)
 
 
-def _again(ask: Callable[..., T]) -> Callable[..., T]:
+def _with_retries(ask: Callable[..., T]) -> Callable[..., T]:
     @wraps(ask)
-    def again(*given: Any, **changes: Any) -> T:
+    def ask_again(*arguments: Any, **options: Any) -> T:
         for _ in range(MAX_TRIES - 1):
             with suppress(ShardLost):
-                return ask(*given, **changes)
-        return ask(*given, **changes)
+                return ask(*arguments, **options)
+        return ask(*arguments, **options)
 
-    return again
+    return ask_again
 
 
 for _method in (Library.search_many, Library.ask_many, Library.spelled, Library.explain, Library.summarize):
-    setattr(ShardedLibrary, _method.__name__, _again(_method))
+    setattr(ShardedLibrary, _method.__name__, _with_retries(_method))
 
 
 def open_shards(path: Path, cache: bool, options: ClusterOptions | None = None) -> ShardedLibrary:
     """The library of an index of shards, on this machine or on a cluster."""
-    how, paths = options or ClusterOptions(), shard_folders(path)
-    if how.address is None:
-        return ShardedLibrary(ShardedStore(path, LocalShards(paths), how.require_all), cache)
-    connect(how.address)
-    shards = RayShards(paths, how.replicas)
-    return ShardedLibrary(ShardedStore(path, shards, how.require_all), cache, on_ray=True)
+    cluster = options or ClusterOptions()
+    paths = shard_folders(path)
+    if cluster.address is None:
+        return ShardedLibrary(ShardedStore(path, LocalShards(paths), cluster.require_all), cache)
+    connect(cluster.address)
+    shards = RayShards(paths, cluster.replicas)
+    return ShardedLibrary(ShardedStore(path, shards, cluster.require_all), cache, on_ray=True)

@@ -1,8 +1,8 @@
 """Where shards are searched: by threads of this process, or by actors of a Ray cluster.
 
-Ray places the actors of a shard on different nodes if it can, starts them again elsewhere after a failure,
-and carries the calls. What is here chooses a replica: when one fails, another is asked. A shard without any
-counts as missing until one is back. Every node must see the index under the same path.
+Ray places the actors of a shard on different nodes if it can, starts them again after a failure, and carries
+the calls. This module chooses a replica; when one fails, another is asked. A shard without replicas counts as
+missing until one is back. Every node must see the index under the same path.
 """
 
 from __future__ import annotations
@@ -10,26 +10,41 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from spanwise.errors import needing
 
 from ...index.live_postings import CorpusStatistics
-from .shard import GetWhole, Shard
+from .shard import GetStatistics, Shard
 
-CPU = 0.01  # that Ray sets aside for an actor: it waits most of the time
+CPU = 0.01  # that Ray reserves for an actor, which waits most of the time
 LOCAL = "local"
-LONG = {"lexical", "ranked", "all_statistics"}  # methods that are worth a thread for each shard
+THREADED = {"lexical", "ranked", "all_statistics"}  # methods that are worth a thread for each shard
 START_S = 60.0  # for the first answer of a replica that is being started
 TIMEOUT_S = 30.0  # for a call of the last replica that is left
 IMPATIENT_S = 1.0  # for a call while another replica is left: a dead node is noticed later
-RETRY_S = 5.0  # that a replica which failed is asked after the others
+RETRY_S = 5.0  # after a failure, in which a replica is asked after the others
 
-Calls = Mapping[int, tuple[Any, ...]]
+Arguments = tuple[Any, ...]
+Calls = Mapping[int, Arguments]
+"""The method of `Shard` to call and its arguments, by the number of the shard."""
+
+
+class Shards(Protocol):
+    """The shards of an index, each in one or more copies."""
+
+    def ask(self, calls: Calls) -> dict[int, Any]:
+        """The results of methods of `Shard`, by the number of the shard, without shards that are gone."""
+
+    def share(self, statistics: CorpusStatistics) -> GetStatistics:
+        """A function that gives these statistics to every shard."""
+
+    def close(self) -> None:
+        """Close the shards or end their actors."""
 
 
 class LocalShards:
@@ -42,21 +57,24 @@ class LocalShards:
         self._threads = ThreadPoolExecutor(min(len(paths), os.cpu_count() or 1), "spanwise-shard")
 
     def ask(self, calls: Calls) -> dict[int, Any]:
-        """See `RayShards`."""
+        """See `Shards`."""
 
         def call(number: int) -> Any:
-            method, *given = calls[number]
-            return getattr(self._shards[number], method)(*given)
+            method, *arguments = calls[number]
+            return getattr(self._shards[number], method)(*arguments)
 
-        is_long = not LONG.isdisjoint(one[2] for one in calls.values() if one[0] == "call")
-        return dict(zip(calls, (self._threads.map if is_long else map)(call, calls), strict=True))
+        is_threaded = any(
+            method == "call" and arguments[1] in THREADED for method, *arguments in calls.values()
+        )
+        results = self._threads.map(call, calls) if is_threaded else map(call, calls)
+        return dict(zip(calls, results, strict=True))
 
-    def share(self, whole: CorpusStatistics) -> GetWhole:
-        """See `RayShards`."""
-        return lambda: whole
+    def share(self, statistics: CorpusStatistics) -> GetStatistics:
+        """See `Shards`."""
+        return lambda: statistics
 
     def close(self) -> None:
-        """See `RayShards`."""
+        """See `Shards`."""
         self._threads.shutdown(cancel_futures=True)
         self._open.close()
 
@@ -69,48 +87,51 @@ class RayShards:
 
         if replicas < 1:
             raise ValueError(f"replicas is {replicas}, expected at least 1")
-        self._turn, self._failed = 0, dict[tuple[int, int], float]()  # when a replica failed
-        place, self._replicas = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy, []
-        self._groups = [ray.util.placement_group([{"CPU": CPU}] * replicas, strategy="SPREAD") for _ in paths]
+        in_group: Callable[..., Any] = ray.util.scheduling_strategies.PlacementGroupSchedulingStrategy
         actor = ray.remote(num_cpus=CPU, max_restarts=-1)(Shard)
-        for path, group in zip(paths, self._groups, strict=True):
-            places = [place(group, at) for at in range(replicas)]
-            some = [actor.options(scheduling_strategy=one).remote(str(path.resolve())) for one in places]
-            self._replicas.append(some)
+        self._turn = 0
+        self._failed_at: dict[tuple[int, int], float] = {}
+        self._groups = [ray.util.placement_group([{"CPU": CPU}] * replicas, strategy="SPREAD") for _ in paths]
+        self._replicas = [
+            [
+                actor.options(scheduling_strategy=in_group(group, bundle)).remote(str(path.resolve()))
+                for bundle in range(replicas)
+            ]
+            for path, group in zip(paths, self._groups, strict=True)
+        ]
         self.ask({number: ("state",) for number in range(len(paths))}, START_S)
 
     def ask(self, calls: Calls, timeout_s: float = TIMEOUT_S) -> dict[int, Any]:
-        """The results of methods of `Shard`, by the number of the shard, without shards that are gone.
-
-        All are asked at once, each by one replica in turn; where it fails, by the next one.
-        """
+        """See `Shards`. All are asked at once, each by one replica in turn; if it fails, by the next one."""
         import ray
 
-        found: dict[int, Any] = {}
+        results: dict[int, Any] = {}
         self._turn += 1
         plans = {number: self._plan(number) for number in calls}
         while plans := {number: plan for number, plan in plans.items() if plan}:
-            sent, began = {}, time.monotonic()
+            began = time.monotonic()
+            sent = {}
             for number, plan in plans.items():
-                replica, (method, *given) = plan.pop(0), calls[number]
-                sent[number] = replica, getattr(self._replicas[number][replica], method).remote(*given)
-            for number, (replica, result) in sent.items():
+                method, *arguments = calls[number]
+                replica = plan.pop(0)
+                sent[number] = replica, getattr(self._replicas[number][replica], method).remote(*arguments)
+            for number, (replica, reference) in sent.items():
                 until = began + (IMPATIENT_S if plans[number] else timeout_s)
                 try:
-                    found[number] = ray.get(result, timeout=max(0.01, until - time.monotonic()))
+                    results[number] = ray.get(reference, timeout=max(0.01, until - time.monotonic()))
                     plans[number] = []
                 except ray.exceptions.RayTaskError as error:
                     raise error.cause or error from None
                 except ray.exceptions.RayError:  # it is slow, or died, or its node did
-                    self._failed[number, replica] = time.monotonic()
-        return found
+                    self._failed_at[number, replica] = time.monotonic()
+        return results
 
-    def share(self, whole: CorpusStatistics) -> GetWhole:
-        """A function that gives every shard these statistics, from the cluster's memory."""
+    def share(self, statistics: CorpusStatistics) -> GetStatistics:
+        """See `Shards`; they are kept once, in the cluster's memory."""
         import ray
 
-        place = ray.put(whole)
-        return lambda: ray.get(place)
+        reference = ray.put(statistics)
+        return lambda: ray.get(reference)
 
     def close(self) -> None:
         """End the actors."""
@@ -118,20 +139,25 @@ class RayShards:
 
         for group in self._groups:
             ray.util.remove_placement_group(group)
-        self._replicas, self._groups = [[] for _ in self._replicas], []
+        self._groups = []
+        self._replicas = [[] for _ in self._replicas]
 
     def _plan(self, number: int) -> list[int]:
-        """The replicas of a shard in turn, those that failed lately last; each twice if there are several."""
-        n, since = len(self._replicas[number]), time.monotonic() - RETRY_S
-        turn = [(self._turn + at) % n for at in range(n)]
-        return sorted(turn, key=lambda at: self._failed.get((number, at), 0.0) > since) * min(n, 2)
+        """The replicas of a shard in turn, with recent failures last; each twice if there are several."""
+        n_replicas = len(self._replicas[number])
+        since = time.monotonic() - RETRY_S
+        turn = [(self._turn + step) % n_replicas for step in range(n_replicas)]
+        turn.sort(key=lambda replica: self._failed_at.get((number, replica), 0.0) > since)
+        return turn * min(n_replicas, 2)
 
 
 def connect(address: str) -> None:
     """Connect to a cluster, unless this process is connected; "local" starts one on this machine."""
     with needing("ray"):
         import ray
-    if not ray.is_initialized():
-        here = {"_node_ip_address": "127.0.0.1", "include_dashboard": False} if address == LOCAL else {}
-        how: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, **here}
-        ray.init(address=address, **how)
+    if ray.is_initialized():
+        return
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if address == LOCAL:
+        options |= {"_node_ip_address": "127.0.0.1", "include_dashboard": False}
+    ray.init(address=address, **options)

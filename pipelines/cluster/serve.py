@@ -20,29 +20,38 @@ from ..server.security import Access
 from .library import ShardedLibrary, ShardedStore
 from .replicas import RayShards, connect
 
-DRAIN_S = 20.0  # that a replica may finish its requests
+DRAIN_S = 20.0  # for the requests of a replica that ends
 MAX_REPLICAS = 8
-ONGOING = 4  # requests that one replica works on at a time
+MAX_REQUESTS = 4  # that one replica works on at a time
 
 
 def serve_on_ray(
-    index: Path, cluster: ClusterOptions, access: Access, how: SummaryOptions, ready: Callable[[str], None]
+    index: Path,
+    cluster: ClusterOptions,
+    access: Access,
+    options: SummaryOptions,
+    ready: Callable[[str], None],
 ) -> None:
-    """Start the server and stay until Ctrl-C, which ends it."""
+    """Start the server and stay until Ctrl-C, which ends it; `ready` gets the URL."""
     connect(str(cluster.address))
     from ray import serve
 
-    path, shards = index.resolve(), RayShards(shard_folders(index), cluster.replicas)
+    path = index.resolve()
+    shards = RayShards(shard_folders(index), cluster.replicas)
 
     def make() -> Any:
-        return create_app(ShardedLibrary(ShardedStore(path, shards, cluster.require_all)), access, how)
+        store = ShardedStore(path, shards, cluster.require_all)
+        return create_app(ShardedLibrary(store), access, options)
 
-    scaling = {"min_replicas": 1, "max_replicas": MAX_REPLICAS, "target_ongoing_requests": ONGOING / 2}
     deployment = serve.deployment(
         name="spanwise",
-        max_ongoing_requests=ONGOING,
+        max_ongoing_requests=MAX_REQUESTS,
         graceful_shutdown_timeout_s=DRAIN_S,
-        autoscaling_config=scaling,
+        autoscaling_config={
+            "min_replicas": 1,
+            "max_replicas": MAX_REPLICAS,
+            "target_ongoing_requests": MAX_REQUESTS / 2,
+        },
     )(serve.ingress(make)())
     serve.start(http_options={"host": access.host, "port": access.port})
     try:

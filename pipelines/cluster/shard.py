@@ -1,7 +1,7 @@
-"""One shard that is searched: what it is asked. Ids of passages are those of the shard.
+"""One shard that is searched. Ids of passages are those of the shard.
 
-It works in a thread of this process or in an actor of a cluster, and knows of no other shard. What depends on
-the whole collection (the number of passages, document frequencies, the mean length) comes with the question.
+It works in a thread of this process or in an actor of a cluster, and does not use other shards. Statistics of
+the whole collection (number of passages, document frequencies, mean length) come with the question.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from ...index.store import Store
 from ...retrieval.retrievers import LEXICAL
 
 Terms = Sequence[Sequence[str]]
-GetWhole = Callable[[], CorpusStatistics]
+GetStatistics = Callable[[], CorpusStatistics]
 
 
 class ShardLost(ShardsMissing):
-    """A shard that was there when the question began is gone, or changed: the question is asked again."""
+    """A shard was lost or changed after the question began; the question is asked again."""
 
 
 class ShardState(NamedTuple):
-    """A commit of a shard: its figures and its settings."""
+    """A commit of a shard: its digest, figures and settings."""
 
     commit: str
     generation: int
@@ -42,9 +42,10 @@ class Shard:
     """The last commit of a shard. Any thread may ask; one at a time is answered."""
 
     def __init__(self, path: str | Path) -> None:
-        self._store, self._lock = Store.open(Path(path)), Lock()
-        self._read: tuple[Snapshot, ShardState] | None = None
-        self._given = CorpusStatistics(0, 0, {})
+        self._store = Store.open(Path(path))
+        self._lock = Lock()
+        self._open: tuple[Snapshot, ShardState] | None = None
+        self._statistics = CorpusStatistics(0, 0, {})
         self._lexical: dict[str, tuple[str, Index[Terms]]] = {}  # with the commit of the whole collection
 
     def state(self) -> ShardState:
@@ -54,67 +55,74 @@ class Shard:
             snapshot.end_transaction()
             return state
 
-    def call(self, commit: str, method: str, *given: Any) -> Any:
-        """What a method of this class, of the postings or of the snapshot gives; ShardLost after a commit."""
+    def call(self, commit: str, method: str, *arguments: Any) -> Any:
+        """What a method of this class, the postings or the snapshot returns; ShardLost after a commit."""
         with self._lock:
             snapshot, state = self._last_commit(commit)
             try:
                 if state.commit != commit:
                     raise ShardLost(f"{self._store.path} was changed while it was searched: try again")
                 if method in ("lexical", "ranked"):
-                    return getattr(self, method)(snapshot, *given)
-                of_postings = hasattr(LivePostings, method) and not hasattr(Snapshot, method)
-                found = getattr(snapshot.postings() if of_postings else snapshot, method)
-                return found(*given) if callable(found) else found
+                    return getattr(self, method)(snapshot, *arguments)
+                is_of_postings = hasattr(LivePostings, method) and not hasattr(Snapshot, method)
+                attribute = getattr(snapshot.postings() if is_of_postings else snapshot, method)
+                return attribute(*arguments) if callable(attribute) else attribute
             finally:
                 snapshot.end_transaction()
 
     def lexical(
-        self, snapshot: Snapshot, name: str, whole: str, get: GetWhole | None, given: Any, *how: Any
+        self,
+        snapshot: Snapshot,
+        name: str,
+        collection: str,
+        get_all: GetStatistics | None,
+        statistics: CorpusStatistics,
+        *search: Any,
     ) -> list[Ranking]:
         """The best passages for lists of terms, scored with statistics of the whole collection.
 
-        `given` are those of the terms; `get` gives those of all terms, which some rankings need once for each
-        commit `whole` of the collection. `how` is what `Index.search` is given.
+        `statistics` are those of the terms. `get_all` gives those of all terms, which some rankings need once
+        for each commit `collection`. `search` are the arguments of `Index.search`.
         """
-        self._given = given
+        self._statistics = statistics
         try:
-            if name not in self._lexical or self._lexical[name][0] != whole:
+            if name not in self._lexical or self._lexical[name][0] != collection:
                 corpus: Any = SimpleNamespace(
-                    statistics=lambda terms: self._given, all_statistics=get and get()
+                    statistics=lambda terms: self._statistics, all_statistics=get_all and get_all()
                 )
-                self._lexical[name] = whole, LEXICAL[name](snapshot.postings(), snapshot.places, corpus)
-            return self._lexical[name][1].search(*how)
+                index = LEXICAL[name](snapshot.postings(), snapshot.places, corpus)
+                self._lexical[name] = (collection, index)
+            return self._lexical[name][1].search(*search)
         except IndexEmpty:  # no passage of this shard holds a word
-            return [Ranking.empty() for _ in how[0]]
+            return [Ranking.empty() for _ in search[0]]
 
-    def ranked(self, snapshot: Snapshot, by: str, model: str, exact: bool, *how: Any) -> list[Ranking]:
-        """The best passages by the index that the method `by` of a snapshot gives: `vectors` or `maxsim`."""
+    def ranked(self, snapshot: Snapshot, by: str, model: str, exact: bool, *search: Any) -> list[Ranking]:
+        """The best passages by an index of the snapshot, which its method `by` gives: vectors or maxsim."""
         try:
-            found: list[Ranking] = getattr(snapshot, by)(model, exact).search(*how)
+            rankings: list[Ranking] = getattr(snapshot, by)(model, exact).search(*search)
         except IndexEmpty:  # no passage of this shard has a vector
-            return [Ranking.empty() for _ in how[0]]
-        return found
+            return [Ranking.empty() for _ in search[0]]
+        return rankings
 
     def close(self) -> None:
         """Close the shard."""
         with self._lock:
-            if self._read:
-                self._read[0].close()
+            if self._open:
+                self._open[0].close()
             self._store.close()
 
-    def _last_commit(self, wanted: str = "") -> tuple[Snapshot, ShardState]:
-        """The last commit, open to be read; where it is the wanted one, only its catalog is looked at."""
-        if self._read and self._read[1].commit == wanted and self._read[0].reopen():
-            return self._read
+    def _last_commit(self, expected: str = "") -> tuple[Snapshot, ShardState]:
+        """The last commit, open to be read; if it is the expected one, only its catalog is looked at."""
+        if self._open and self._open[1].commit == expected and self._open[0].reopen():
+            return self._open
         while True:
             commit = self._store.commit_digest()
-            if self._read and self._read[1].commit == commit and self._read[0].reopen():
-                return self._read
-            if self._read:
-                self._read[0].close()
-            found = self._store.snapshot()
-            counts = found.generation, found.n_documents, found.n_passages
-            state = ShardState(commit, *counts, dict(found.settings))
-            self._read, self._lexical = (found, state), {}
-            found.end_transaction()
+            if self._open and self._open[1].commit == commit and self._open[0].reopen():
+                return self._open
+            if self._open:
+                self._open[0].close()
+            snapshot = self._store.snapshot()
+            counts = snapshot.generation, snapshot.n_documents, snapshot.n_passages
+            self._open = (snapshot, ShardState(commit, *counts, dict(snapshot.settings)))
+            self._lexical = {}
+            snapshot.end_transaction()

@@ -1,8 +1,8 @@
 """The application: JSON routes over a library, and the page.
 
 Routes are plain functions, so FastAPI runs them in threads; the library computes one question at a time.
-Errors have one form, {"error": {"type", "message"}}, and name no path of this machine. A summary can be
-streamed: each sentence once it is checked, then the whole record.
+Every error has the form {"error": {"type", "message"}} and names no path of this machine. A streamed summary
+has each sentence once it is checked, then the whole record.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from spanwise import errors
 from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions, SummarySentence
 
 from ...corpora.folder import read_regular
+from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf_page import MAX_WIDTH
 from ..answering.summarize import sentence_record, summary_record
 from ..folders import file_of
@@ -52,8 +53,8 @@ MAX_K = 100
 MAX_LISTED = 1_000
 MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
-AROUND = 400  # characters around a span, by which its place on a PDF page is found
-MAX_IN_FLIGHT = 8  # questions that are computed or wait for it
+AROUND = 400  # characters before and after a span that tell it from equal words on its PDF page
+MAX_IN_FLIGHT = 8  # questions that are computed or wait
 PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
 
@@ -71,11 +72,12 @@ K = Annotated[int, Field(ge=1, le=MAX_K)]
 Retriever = Annotated[str, Field(max_length=64, pattern=r"^[a-z0-9_]+([+-][a-z0-9_]+)*$")]
 Id = Annotated[str, Query(min_length=1, max_length=MAX_NAME)]
 Offset = Annotated[int, Query(ge=0, le=MAX_OFFSET)]
+PathPattern = Annotated[str, Query(max_length=MAX_NAME, pattern=PLAIN)]
 Width = Annotated[int, Query(ge=1, le=MAX_WIDTH)]
 
 
 class Body(BaseModel):
-    """A request of which every field is known."""
+    """A request; an unknown field is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -133,7 +135,7 @@ class ChatMessage(BaseModel):
     content: str | list[dict[str, Any]] | None = None
 
     def text(self) -> str:
-        """Its words."""
+        """The words of the message."""
         parts = self.content if isinstance(self.content, list) else [{"type": "text", "text": self.content}]
         return "\n".join(str(part.get("text") or "") for part in parts if part.get("type") == "text")
 
@@ -153,10 +155,10 @@ class ChatBody(BaseModel):
 
 
 class Record(JSONResponse):
-    """JSON in ASCII: a document may hold half surrogates, which UTF-8 cannot."""
+    """JSON in ASCII, because a document may hold lone surrogates, which UTF-8 cannot encode."""
 
     def render(self, content: Any) -> bytes:
-        """The bytes."""
+        """The body of the response."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
@@ -176,19 +178,20 @@ class Routes:
     """The JSON routes. `options` name the models, which no request can change."""
 
     def __init__(self, library: Library, options: SummaryOptions) -> None:
-        self._library, self._options = library, options
+        self._library = library
+        self._options = options
         self._drawer = PageDrawer()
         self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
         self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
 
     async def health(self) -> Record:
-        """That the server runs."""
+        """A constant, which shows that the server runs."""
         return Record({"status": "ok"})
 
     def status(self) -> Record:
-        """What the index holds."""
-        found = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
-        return Record({**found, "retriever": self._library.default_retriever})
+        """The figures of the index."""
+        figures = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
+        return Record({**figures, "retriever": self._library.default_retriever})
 
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
@@ -205,8 +208,8 @@ class Routes:
 
     def explain(self, body: AskBody) -> Record:
         """The answer and its evidence, as `ask --explain --json`."""
-        found = self._library.explain(body.question, self._options, **self._changes(body))
-        return Record(explanation_record(found))
+        explanation = self._library.explain(body.question, self._options, **self._changes(body))
+        return Record(explanation_record(explanation))
 
     def summarize(self, body: SummaryBody) -> Response:
         """The summary, as `summarize --json`, or as server-sent events."""
@@ -215,7 +218,8 @@ class Routes:
         make = partial(self._library.summarize, body.question, self._options, **self._changes(body))
         if not body.stream:
             return Record(summary_record(make()))
-        events, gone = SimpleQueue[Event](), Flag()
+        events = SimpleQueue[Event]()
+        gone = Flag()
 
         def tell(kind: str, sentence: SummarySentence) -> None:
             if gone.is_set():
@@ -238,62 +242,83 @@ class Routes:
             while kind not in ("done", "error"):
                 event = events.get()
                 if isinstance(event, Exception):
-                    event = "error", error_of(event, self.hidden, "POST /api/summarize")[1]
+                    event = ("error", error_of(event, self.hidden, "POST /api/summarize")[1])
                 kind, record = event
                 yield f"event: {kind}\ndata: {json.dumps(record)}\n\n"
         finally:
             gone.set()
 
     def documents(
-        self, limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100, offset: Offset = 0
+        self,
+        limit: Annotated[int, Query(ge=1, le=MAX_LISTED)] = 100,
+        offset: Offset = 0,
+        path: PathPattern | None = None,
     ) -> Record:
-        """`limit` documents by id, from number `offset` on."""
+        """`limit` documents by id, from number `offset` on; only those that match the pattern `path`."""
+        is_match = path_matcher([path] if path else [])
         with self._library.reading() as snapshot:
-            found = snapshot.descriptions()
+            documents = [document for document in snapshot.descriptions() if is_match(document.id)]
         shown = [
-            {"document": one.id, "title": one.title, "media_type": one.media_type}
-            for one in found[offset : offset + limit]
+            {"document": document.id, "title": document.title, "media_type": document.media_type}
+            for document in documents[offset : offset + limit]
         ]
-        return Record({"documents": shown, "total": len(found), "offset": offset})
+        return Record({"documents": shown, "total": len(documents), "offset": offset})
 
     def document(self, id: Id, start: Offset = 0, end: Offset = MAX_OFFSET) -> Record:
         """The text of a document from `start` to `end`, with all its headings, labels and page starts."""
-        found = self._known(id)
-        end = min(end, len(found.text), start + MAX_TEXT)
-        about = {"document": found.id, "title": found.title, "media_type": found.media_type}
-        window = {"characters": len(found.text), "start": min(start, end), "end": end}
-        headings = [asdict(one) for one in found.headings]
-        labels, pages = [asdict(one) for one in found.labels], list(found.page_starts)
-        places = {"page_starts": pages, "headings": headings, "labels": labels}
-        return Record({**about, **window, "text": found.text[start:end], **places})
+        document = self._known(id)
+        end = min(end, len(document.text), start + MAX_TEXT)
+        record = {
+            "document": document.id,
+            "title": document.title,
+            "media_type": document.media_type,
+            "characters": len(document.text),
+            "start": min(start, end),
+            "end": end,
+            "text": document.text[start:end],
+            "page_starts": list(document.page_starts),
+            "headings": [asdict(heading) for heading in document.headings],
+            "labels": [asdict(label) for label in document.labels],
+        }
+        return Record(record)
 
     def page(
         self, id: Id, start: Offset = 0, end: Offset = 0, page: Offset = 0, width: Width = 1000
     ) -> Record:
         """A picture of the PDF page where a span starts, or of `page`, and boxes in points over the span."""
-        found = self._known(id)
-        text, edges = found.text, [*found.page_starts, len(found.text)]
-        number = page or max(bisect_right(found.page_starts, start), 1)
-        first, last = edges[min(number, len(edges)) - 1], edges[min(number, len(edges) - 1)]
-        start, end = (min(max(each, first), last) for each in (start, end))
+        document = self._known(id)
+        text = document.text
+        edges = [*document.page_starts, len(text)]
+        number = page or max(bisect_right(document.page_starts, start), 1)
+        first = edges[min(number, len(edges)) - 1]
+        last = edges[min(number, len(edges) - 1)]
+        start = min(max(start, first), last)
+        end = min(max(end, first), last)
         near = text[start:end], text[max(first, start - AROUND) : start], text[end : min(last, end + AROUND)]
         root, place = file_of(id, self._library.roots)
         data = read_regular(root.folder, place) if root else b""
-        if sha256(data).hexdigest() != found.sha256:
+        if sha256(data).hexdigest() != document.sha256:
             raise errors.DocumentChanged(f"{id} has changed. Update the index with: spanwise index")
-        pages, wide, high, boxes = self._drawer.boxes(data, number, *near)
-        size = {"page": number, "pages": pages, "width": wide, "height": high}
-        png = b64encode(self._drawer.png(data, number, width)).decode()
-        return Record({"document": id, **size, "boxes": boxes, "png": png})
+        pages, page_width, page_height, boxes = self._drawer.boxes(data, number, *near)
+        record = {
+            "document": id,
+            "page": number,
+            "pages": pages,
+            "width": page_width,
+            "height": page_height,
+            "boxes": boxes,
+            "png": b64encode(self._drawer.png(data, number, width)).decode(),
+        }
+        return Record(record)
 
     def models(self) -> Record:
-        """The model names of the chat interface: one."""
+        """The one model name of the chat interface."""
         return Record({"object": "list", "data": [{"id": "spanwise", "object": "model"}]})
 
     def chat(self, body: ChatBody) -> Response:
         """The answer as an OpenAI chat completion; the whole record is under the key `spanwise`."""
-        given = body.question()
-        answer = self._library.ask(given.question, self._options, **self._changes(given))
+        asked = body.question()
+        answer = self._library.ask(asked.question, self._options, **self._changes(asked))
         head = {"id": f"chatcmpl-{uuid4().hex}", "created": 0, "model": "spanwise"}
         text, marks = chat_text(answer)
         record = {"spanwise": answer_record(answer)}
@@ -317,14 +342,16 @@ class Routes:
 
 
 def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
-    """The sentence that answers with its citation mark, and the citation as OpenAI clients know it."""
+    """The sentence that answers, with a citation mark, and the citation in OpenAI's form."""
     if answer.candidates:
-        found = "; ".join(f"“{shown(one.span)}” ({one.span.document_id})" for one in answer.candidates)
-        return f"Not sure. Candidates: {found}", []
+        spans = [candidate.span for candidate in answer.candidates]
+        candidates = "; ".join(f"“{shown(span)}” ({span.document_id})" for span in spans)
+        return f"Not sure. Candidates: {candidates}", []
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
         return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []
-    text, span = " ".join(answer.best.context.text.split()), answer.best.span
+    text = " ".join(answer.best.context.text.split())
+    span = answer.best.span
     url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
     place = {"start_index": len(text) + 1, "end_index": len(text) + 4, "title": span.document_id, "url": url}
     return f"{text} [1]", [{"type": "url_citation", "url_citation": place}]
@@ -345,7 +372,8 @@ def create_app(
     """The application that serves an open library; it does not close it."""
     app = FastAPI(title="spanwise", version=version("spanwise"), docs_url=None, redoc_url=None)
     app.state.in_flight = 0
-    routes, busy = Routes(library, options or SummaryOptions()), [Depends(slot)]
+    routes = Routes(library, options or SummaryOptions())
+    busy = [Depends(slot)]
     app.get("/health")(routes.health)
     app.get("/api/status")(routes.status)
     app.get("/api/documents")(routes.documents)
@@ -379,35 +407,40 @@ STATUS: dict[type[Exception], int] = {
 
 
 def _handle_errors(app: FastAPI, hidden: list[str]) -> None:
-    """Answer every exception in the one form; only bugs and damaged files are logged."""
+    """Answer every exception by `error_of`."""
 
     def answer(request: Request, error: Any) -> Record:
         status, record = error_of(error, hidden, f"{request.method} {request.url.path}")
         return Record(record, status, getattr(error, "headers", None))
 
-    for each in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
-        app.add_exception_handler(each, answer)
+    for kind in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, answer)
 
 
 def error_of(error: Any, hidden: list[str], request: str) -> tuple[int, dict[str, Any]]:
     """The status of the error of a request and its record; bugs and damaged files are logged."""
+    status, kind, message = _described(error)
+    if status == 500:
+        log.error("%s failed", request, exc_info=error)
+    return status, {"error": {"type": kind, "message": redacted(message, hidden)}}
+
+
+def _described(error: Any) -> tuple[int, str, str]:
+    """The status, type and message of an error."""
     if isinstance(error, HTTPException):
-        status, kind, message = error.status_code, "HttpError", error.detail
-    elif isinstance(error, RequestValidationError):
+        return error.status_code, "HttpError", error.detail
+    if isinstance(error, RequestValidationError):
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:])
         is_text = first["type"] == "string_pattern_mismatch"
         reason = "empty, or has characters that are not allowed" if is_text else first["msg"]
-        status, kind, message = 400, "BadRequest", f"{where}: {reason}".removeprefix(": ")
-    else:
-        status = next((status for each, status in STATUS.items() if isinstance(error, each)), 500)
-        is_named = isinstance(error, errors.SpanwiseError)
-        kind = type(error).__name__ if is_named else "BadRequest" if status == 400 else "ServerError"
-        is_bug = not is_named and status == 500
-        message = "the request failed. The server's log has the reason." if is_bug else str(error)
+        return 400, "BadRequest", f"{where}: {reason}".removeprefix(": ")
+    status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+    if isinstance(error, errors.SpanwiseError):
+        return status, type(error).__name__, str(error)
     if status == 500:
-        log.error("%s failed", request, exc_info=error)
-    return status, {"error": {"type": kind, "message": redacted(message, hidden)}}
+        return status, "ServerError", "the request failed. The server's log has the reason."
+    return status, "BadRequest", str(error)
 
 
 _PATH = re.compile(r"(?<![\w.\"'])/[^\s'\",;:()]+")

@@ -1,4 +1,4 @@
-"""A server process: uvicorn with its limits, and the thread that keeps the index current."""
+"""The server process: uvicorn with limits, and the thread that syncs the index."""
 
 from __future__ import annotations
 
@@ -78,13 +78,15 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Handle signals while serving; uvicorn's own version raises them again at the end."""
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        """Handle signals while serving; unlike uvicorn, do not raise them again at the end."""
+        handlers = {
+            number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)
+        }
         try:
             yield
         finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
 
 
 def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Callable[[str], None]) -> None:
@@ -102,9 +104,9 @@ def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Callable[[st
 
 
 def watch_in_background(library: Library, say: Callable[[str], None]) -> None:
-    """Start a daemon thread that syncs the index whenever its folders change; `say` gets what went wrong.
+    """Start a daemon thread that syncs the index whenever its folders change; `say` gets its errors.
 
-    It opens the index itself, so that questions never wait for a sync.
+    The thread opens the index itself, so questions never wait for a sync.
     """
     path = library.store.path
 

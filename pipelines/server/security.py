@@ -1,7 +1,7 @@
-"""Access to a server: host names, origins, the token, limits of a request, and headers of every response.
+"""Access to a server: host names, origins, the token, the size of requests, and headers of every response.
 
-It stops DNS rebinding (Host must be a name of this server), requests of foreign pages (their origin must be
-allowed), and scripts in documents (the content security policy runs those of the page only).
+This prevents DNS rebinding (Host must be a name of this server), requests of foreign pages (their origin must
+be allowed), and scripts in documents (the content security policy allows only those of the page).
 """
 
 from __future__ import annotations
@@ -42,8 +42,11 @@ HEADERS = {
 class Access:
     """The address of a server and who may use it; ValueError for a public address without a token.
 
-    `hosts` are further names of this server, `origins` are the web pages that may send requests besides its
-    own, as "https://notes.example". With a `token`, requests for data need "Authorization: Bearer TOKEN".
+    host: the address to bind
+    port: the port to bind; 0 takes a free one
+    hosts: further host names of this server
+    origins: web pages that may send requests besides the server's page, such as "https://notes.example"
+    token: requests for data need "Authorization: Bearer TOKEN"; None for no check
     """
 
     host: str = "127.0.0.1"
@@ -71,7 +74,7 @@ class Access:
 
     @property
     def host_names(self) -> list[str]:
-        """The names that may stand in Host, without port."""
+        """The allowed values of the Host header, without port."""
         bound = () if self.host in ANY_ADDRESS else (in_url(self.host),)
         return [*LOOPBACK, *bound, *self.hosts]
 
@@ -107,7 +110,8 @@ class Guard:
     """Refuses foreign origins and missing tokens, and adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._app, self._origins = app, frozenset(access.origins)
+        self._app = app
+        self._origins = frozenset(access.origins)
         self._token = None if access.token is None else access.token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -119,21 +123,21 @@ class Guard:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                headers.update(HEADERS)
-                headers["cache-control"] = "no-store" if is_data else "no-cache"
+                sent = MutableHeaders(scope=message)
+                sent.update(HEADERS)
+                sent["cache-control"] = "no-store" if is_data else "no-cache"
             await send(message)
 
-        given = Headers(scope=scope)
+        headers = Headers(scope=scope)
         app = self._app
-        if not self._is_own_origin(given, is_data):
+        if not self._is_allowed_origin(headers, is_data):
             app = _refusal(403, "OriginRefused", "this origin is not allowed. See --allow-origin.")
-        elif is_data and not self._has_token(given):
+        elif is_data and not self._has_token(headers):
             app = _refusal(401, "TokenRefused", "a token is required: Authorization: Bearer TOKEN")
         await app(scope, receive, send_with_headers)
 
-    def _is_own_origin(self, headers: Headers, is_data: bool) -> bool:
-        """Whether the server's own page, an allowed page, or no page sent this; Host is checked before."""
+    def _is_allowed_origin(self, headers: Headers, is_data: bool) -> bool:
+        """True if the server's page, an allowed page, or no page sent this; Host is checked before."""
         origins = headers.getlist("origin")
         if not origins:
             return not is_data or headers.get("sec-fetch-site") not in ("cross-site", "same-site")

@@ -1,10 +1,11 @@
-"""Every adapter finds what `Library.search` finds: the same hits, order, scores and offsets."""
+"""Every adapter returns the hits of `Library.search`, with their order, scores and offsets."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import os
+import subprocess
 import sys
 
 import pytest
@@ -16,8 +17,8 @@ from haystack import Pipeline
 from llama_index.core.schema import QueryBundle
 
 import spanwise
+from spanwise.adapters import haystack, langchain, llama_index
 from spanwise.errors import ExtraMissing
-from spanwise.pipelines.adapters import haystack, langchain, llama_index
 from spanwise.types import Filter, SearchOptions
 
 HOSTILE = (
@@ -46,21 +47,21 @@ def row(text, metadata, score):
 def by_langchain(library, question, k, wait, **options):
     retriever = langchain.SpanwiseRetriever(library=library, options=SearchOptions(k, "bm25", **options))
     documents = asyncio.run(retriever.ainvoke(question)) if wait else retriever.invoke(question)
-    return [row(one.page_content, one.metadata, one.metadata["score"]) for one in documents]
+    return [row(doc.page_content, doc.metadata, doc.metadata["score"]) for doc in documents]
 
 
 def by_llama_index(library, question, k, wait, **options):
     retriever = llama_index.SpanwiseRetriever(library, SearchOptions(k, "bm25", **options))
     nodes = asyncio.run(retriever.aretrieve(question)) if wait else retriever.retrieve(QueryBundle(question))
-    assert [one.node.start_char_idx for one in nodes] == [one.metadata["start"] for one in nodes]
-    return [row(one.text, one.metadata, one.score) for one in nodes]
+    assert [node.node.start_char_idx for node in nodes] == [node.metadata["start"] for node in nodes]
+    return [row(node.text, node.metadata, node.score) for node in nodes]
 
 
 def by_haystack(library, question, k, wait, **options):
     retriever = haystack.SpanwiseRetriever(library.store.path, k, {"retriever": "bm25", **options})
     out = asyncio.run(retriever.run_async(question)) if wait else retriever.run(question)
     retriever.close()
-    return [row(one.content, one.meta, one.score) for one in out["documents"]]
+    return [row(document.content, document.meta, document.score) for document in out["documents"]]
 
 
 @pytest.mark.parametrize("wait", [False, True])
@@ -69,13 +70,14 @@ def by_haystack(library, question, k, wait, **options):
 def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait, options):
     for question in QUESTIONS:
         hits = searched.search(question, k=5, retriever="bm25", **options)
-        found = adapter(searched, question, 5, wait, **options)
-        assert found == [
+        rows = adapter(searched, question, 5, wait, **options)
+        assert rows == [
             (p.text, p.document_id, p.start, p.end, hit.score, " > ".join(p.heading))
             for hit in hits
             for p in [hit.passage]
         ]
-        assert all(searched.document(one[1]).text[one[2] : one[3]] == one[0] for one in found)
+        for text, document_id, start, end, *_ in rows:
+            assert searched.document(document_id).text[start:end] == text
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait, option
     ],
 )
 def test_a_missing_framework_is_named_with_the_command(monkeypatch, module, needed):
-    name = f"spanwise.pipelines.adapters.{module}"
+    name = f"spanwise.adapters.{module}"
     monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, needed, None)
     with pytest.raises(ExtraMissing, match=rf"pip install 'spanwise\[{module.replace('_', '-')}\]'"):
@@ -109,11 +111,65 @@ def test_a_query_engine_of_llama_index_shows_a_model_the_place_and_no_scores(sea
     assert "score" not in response
 
 
-def test_a_pipeline_of_haystack_is_written_down_and_read_again(searched):
+@pytest.fixture
+def saved(searched) -> str:
+    """A saved pipeline of Haystack with the retriever as the component "search"."""
     pipeline = Pipeline()
     options = {"retriever": "bm25"}
-    pipeline.add_component("found", haystack.SpanwiseRetriever(str(searched.store.path), 1, options))
-    again = Pipeline.loads(pipeline.dumps(), unsafe=True)
-    [document] = again.run({"found": {"query": "mill"}})["found"]["documents"]
-    assert document.meta["source"] == "mill.md"
-    again.get_component("found").close()
+    pipeline.add_component("search", haystack.SpanwiseRetriever(str(searched.store.path), 1, options))
+    return pipeline.dumps()
+
+
+def source_of_first(pipeline: Pipeline) -> str:
+    """The document of the best hit."""
+    [document] = pipeline.run({"search": {"query": "mill"}})["search"]["documents"]
+    pipeline.get_component("search").close()
+    return document.meta["source"]
+
+
+def test_a_saved_pipeline_of_haystack_loads_where_its_module_is_allowed(saved):
+    assert "type: spanwise.adapters.haystack.SpanwiseRetriever" in saved
+    pipeline = Pipeline.loads(saved, allowed_modules=["spanwise"])
+    assert source_of_first(pipeline) == "mill.md"
+
+
+def test_a_pipeline_that_names_the_old_module_loads_and_is_saved_with_the_new_one(saved):
+    old = saved.replace("spanwise.adapters.", "spanwise.pipelines.adapters.")
+    assert old != saved
+    pipeline = Pipeline.loads(old, allowed_modules=["spanwise"])
+    assert source_of_first(pipeline) == "mill.md"
+    assert pipeline.dumps() == saved
+
+
+OLD_MODULES = {
+    "spanwise.pipelines.adapters.langchain": ("SpanwiseRetriever", "spanwise.adapters.langchain"),
+    "spanwise.pipelines.adapters.llama_index": ("SpanwiseRetriever", "spanwise.adapters.llama_index"),
+    "spanwise.pipelines.adapters.haystack": ("SpanwiseRetriever", "spanwise.adapters.haystack"),
+    "spanwise.pipelines.cluster.manifest": ("ClusterOptions", "spanwise"),
+}
+
+
+@pytest.mark.parametrize("old", OLD_MODULES)
+def test_an_old_module_gives_the_same_class_and_names_the_new_module(monkeypatch, old):
+    name, new = OLD_MODULES[old]
+    monkeypatch.delitem(sys.modules, old, raising=False)
+    with pytest.warns(DeprecationWarning, match=f"{old} has moved: import from {new}$") as warned:
+        module = importlib.import_module(old)
+    assert getattr(module, name) is getattr(importlib.import_module(new), name)
+    assert len(warned) == 1
+
+
+def test_the_warning_of_an_old_module_is_on_the_line_that_imports_it(monkeypatch):
+    monkeypatch.delitem(sys.modules, "spanwise.pipelines.cluster.manifest", raising=False)
+    with pytest.warns(DeprecationWarning, match="has moved") as warned:
+        from spanwise.pipelines.cluster.manifest import ClusterOptions
+    assert ClusterOptions is spanwise.ClusterOptions
+    assert warned[0].filename == __file__
+
+
+def test_importing_the_package_of_adapters_loads_no_framework():
+    code = (
+        "import sys, spanwise.adapters; print({'haystack', 'langchain_core', 'llama_index'} & {*sys.modules})"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout == "set()\n"

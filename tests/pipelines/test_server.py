@@ -1,4 +1,4 @@
-"""The server: routes give the records of the command line, behind checks that nothing gets past."""
+"""The server: its routes give the records of the command line, and its checks hold."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
     """Makes a client of a server with this access."""
     with ExitStack() as stack:
 
-        def made(**access) -> TestClient:
+        def make(**access) -> TestClient:
             app = create_app(library, Access(**access), SummaryOptions(retriever="bm25"))
             return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
 
-        yield made
+        yield make
 
 
 @pytest.fixture
@@ -73,8 +73,8 @@ def error_of(response) -> tuple[int, str]:
 
 def test_search_and_ask_give_the_records_of_the_command_line(client, library):
     hits = library.search(QUESTION, k=2, retriever="bm25")
-    found = client.post("/api/search", json={**BM25, "k": 2}).json()
-    assert found == search_record(library.spelled(QUESTION), "bm25", hits)
+    record = client.post("/api/search", json={**BM25, "k": 2}).json()
+    assert record == search_record(library.spelled(QUESTION), "bm25", hits)
     answer = client.post("/api/ask", json=BM25).json()
     expected = answer_record(library.ask(QUESTION, retriever="bm25"))
     del answer["timings_ms"], expected["timings_ms"], answer["cached"], expected["cached"]
@@ -83,43 +83,77 @@ def test_search_and_ask_give_the_records_of_the_command_line(client, library):
 
 
 def test_a_filter_confines_search_and_is_in_the_record(client):
-    found = client.post("/api/search", json={**BM25, "question": "tram", "where": {"types": ["txt"]}}).json()
-    assert {hit["document"] for hit in found["hits"]} == {"tram.txt"}
-    assert found["filter"]["documents"] == 1
+    body = {**BM25, "question": "tram", "where": {"types": ["txt"]}}
+    record = client.post("/api/search", json=body).json()
+    assert {hit["document"] for hit in record["hits"]} == {"tram.txt"}
+    assert record["filter"]["documents"] == 1
     unknown = client.post("/api/search", json={**BM25, "where": {"types": ["docx"]}})
     assert error_of(unknown) == (400, "FilterUnknown")
 
 
 def test_documents_are_listed_and_read_in_parts(client, library):
-    found = client.get("/api/documents", params={"limit": 2, "offset": 1}).json()
-    assert [one["document"] for one in found["documents"]] == ["mill.md", "sub/weir.html"]
-    assert found["total"] == 4
+    listing = client.get("/api/documents", params={"limit": 2, "offset": 1}).json()
+    assert [document["document"] for document in listing["documents"]] == ["mill.md", "sub/weir.html"]
+    assert listing["total"] == 4
     text = library.document("mill.md").text
     whole = client.get("/api/document", params={"id": "mill.md"}).json()
-    assert (whole["text"], whole["characters"]) == (text, len(text))
-    assert [one["text"] for one in whole["headings"]] == ["The mill", "Rules"]
+    assert whole["text"] == text
+    assert whole["characters"] == len(text)
+    assert [heading["text"] for heading in whole["headings"]] == ["The mill", "Rules"]
     part = client.get("/api/document", params={"id": "mill.md", "start": 4, "end": 12}).json()
-    assert (part["text"], part["start"], part["end"]) == (text[4:12], 4, 12)
+    assert part["text"] == text[4:12]
+    assert part["start"] == 4
+    assert part["end"] == 12
     assert error_of(client.get("/api/document", params={"id": "../mill.md"})) == (404, "DocumentNotFound")
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("sub/**", ["sub/weir.html"]),
+        ("*.md", ["mill.md"]),
+        ("!*.md", ["bell.pdf", "sub/weir.html", "tram.txt"]),
+        ("nowhere/", []),
+    ],
+)
+def test_a_path_selects_the_listed_documents(client, path, expected):
+    record = client.get("/api/documents", params={"path": path}).json()
+    assert [document["document"] for document in record["documents"]] == expected
+    assert record["total"] == len(expected)
+
+
+def test_a_page_of_the_list_is_one_of_the_selected_documents(client):
+    params = {"path": "!*.md", "limit": 1, "offset": 1}
+    record = client.get("/api/documents", params=params).json()
+    assert [document["document"] for document in record["documents"]] == ["sub/weir.html"]
+    assert record["total"] == 3
+
+
+@pytest.mark.parametrize("path", ["a/***********/b", "", "a\x1bb", "x" * 600])
+def test_a_malformed_path_is_refused(client, path):
+    response = client.get("/api/documents", params={"path": path})
+    assert error_of(response) == (400, "BadRequest")
 
 
 def test_a_page_of_a_pdf_is_drawn_with_a_box_around_the_words(client, library):
     text = library.document("bell.pdf").text
     start = text.index("Ute Falk")
-    given = {"id": "bell.pdf", "start": start, "end": start + 8}
-    page = client.get("/api/document/page", params=given).json()
-    assert (page["page"], page["pages"]) == (1, 2)
+    params = {"id": "bell.pdf", "start": start, "end": start + 8}
+    page = client.get("/api/document/page", params=params).json()
+    assert page["page"] == 1
+    assert page["pages"] == 2
     [[x, y, width, height]] = page["boxes"]
     assert 72 < x < x + width < 300
     assert page["height"] - 712 < y < y + height < page["height"] - 690
     assert b64decode(page["png"]).startswith(b"\x89PNG")
-    other = client.get("/api/document/page", params={**given, "page": 2}).json()
-    assert (other["page"], other["boxes"]) == (2, [])
+    other = client.get("/api/document/page", params={**params, "page": 2}).json()
+    assert other["page"] == 2
+    assert other["boxes"] == []
 
 
 def test_a_page_that_cannot_be_shown_is_an_error(client, library):
-    for given in ({"id": "mill.md"}, {"id": "bell.pdf", "page": 3}):
-        assert error_of(client.get("/api/document/page", params=given)) == (422, "DocumentRejected")
+    for params in ({"id": "mill.md"}, {"id": "bell.pdf", "page": 3}):
+        assert error_of(client.get("/api/document/page", params=params)) == (422, "DocumentRejected")
     file = library.roots[0].folder / "bell.pdf"
     data = file.read_bytes()
     file.write_bytes(data + b"\n")
@@ -128,8 +162,8 @@ def test_a_page_that_cannot_be_shown_is_an_error(client, library):
 
 
 def test_a_document_has_an_overview(client):
-    found = client.post("/api/summarize", json={"document": "tram.txt"}).json()
-    assert [one["name"] for one in found["overview"]["entries"]] == ["tram.txt"]
+    summary = client.post("/api/summarize", json={"document": "tram.txt"}).json()
+    assert [entry["name"] for entry in summary["overview"]["entries"]] == ["tram.txt"]
     assert error_of(client.post("/api/summarize", json={"document": "nowhere"})) == (404, "DocumentNotFound")
     both = {"document": "tram.txt", "question": QUESTION}
     assert error_of(client.post("/api/summarize", json=both)) == (400, "BadRequest")
@@ -137,12 +171,12 @@ def test_a_document_has_an_overview(client):
 
 def test_a_summary_is_streamed_sentence_by_sentence(client):
     whole = client.post("/api/summarize", json={"question": QUESTION}).json()
-    given = {"question": QUESTION, "stream": True}
-    text = client.post("/api/summarize", json=given).text
-    events = [one.split("\ndata: ") for one in text.split("\n\n")[:-1]]
-    assert [kind for kind, _ in events] == [*["event: sentence"] * len(whole["sentences"]), "event: done"]
+    body = {"question": QUESTION, "stream": True}
+    text = client.post("/api/summarize", json=body).text
+    events = [event.split("\ndata: ") for event in text.split("\n\n")[:-1]]
+    assert [kind for kind, _ in events] == ["event: sentence"] * len(whole["sentences"]) + ["event: done"]
     assert [json.loads(record) for _, record in events[:-1]] == whole["sentences"]
-    both = client.post("/api/summarize", json={**given, "document": "tram.txt"}).text
+    both = client.post("/api/summarize", json={**body, "document": "tram.txt"}).text
     assert both.startswith('event: error\ndata: {"error"')
 
 
@@ -157,11 +191,12 @@ def test_an_openai_client_gets_the_sentence_and_its_citation(client):
     openai = pytest.importorskip("openai")
     chat = openai.OpenAI(base_url=f"{BASE}/v1", api_key="none", max_retries=0, http_client=client)
     messages = [{"role": "system", "content": "Answer in verse."}, {"role": "user", "content": QUESTION}]
-    found = chat.chat.completions.create(model="spanwise", messages=messages)
-    message = found.choices[0].message
+    completion = chat.chat.completions.create(model="spanwise", messages=messages)
+    message = completion.choices[0].message
     assert message.content == "The mill was built in 1811 by Ada Rook. [1]"
-    cited = message.annotations[0].url_citation
-    assert (message.content[cited.start_index : cited.end_index], cited.title) == ("[1]", "mill.md")
+    citation = message.annotations[0].url_citation
+    assert message.content[citation.start_index : citation.end_index] == "[1]"
+    assert citation.title == "mill.md"
     chunks = chat.chat.completions.create(model="spanwise", messages=messages, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == message.content
 
@@ -171,7 +206,6 @@ def test_an_openai_client_gets_the_sentence_and_its_citation(client):
     [
         {"k": 10**9},
         {"question": "x" * 5000},
-        {"question": " "},
         {"question": "a\x1b[2Jb"},
         {"reader": "/etc"},
         {"retriever": "../../etc/passwd"},
@@ -182,6 +216,12 @@ def test_an_openai_client_gets_the_sentence_and_its_citation(client):
 )
 def test_bad_values_are_refused(client, change):
     assert error_of(client.post("/api/ask", json={**BM25, **change}))[0] == 400
+
+
+@pytest.mark.parametrize("path", ["/api/search", "/api/ask", "/api/explain", "/api/summarize"])
+def test_an_empty_question_is_refused_by_name(client, path):
+    response = client.post(path, json={"question": " \n"})
+    assert error_of(response) == (400, "QuestionEmpty")
 
 
 def test_a_chat_without_a_question_is_refused(client):
@@ -260,10 +300,10 @@ def test_the_own_page_and_an_allowed_origin_may_send_requests(serve):
         assert client.options("/api/ask", headers=headers).status_code == status
 
 
-@pytest.mark.parametrize("given", [None, f"Bearer {TOKEN}x", "Bearer ", f"Basic {TOKEN}"])
-def test_with_a_token_data_needs_it(serve, given):
+@pytest.mark.parametrize("header", [None, f"Bearer {TOKEN}x", "Bearer ", f"Basic {TOKEN}"])
+def test_with_a_token_data_needs_it(serve, header):
     client = serve(host="0.0.0.0", token=TOKEN)
-    headers = {} if given is None else {"authorization": given}
+    headers = {} if header is None else {"authorization": header}
     assert client.get("/api/status", headers=headers).status_code == 401
     assert client.post("/v1/chat/completions", json={}, headers=headers).status_code == 401
     assert client.get("/health", headers=headers).status_code == 200
@@ -290,7 +330,8 @@ def test_every_response_lets_a_browser_run_only_the_scripts_of_the_page(client):
         headers = client.get(path).headers
         assert "script-src 'self'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
-        assert (headers["x-content-type-options"], headers["x-frame-options"]) == ("nosniff", "DENY")
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["x-frame-options"] == "DENY"
     assert client.get("/api/status").headers["cache-control"] == "no-store"
     assert client.get("/app.js").headers["cache-control"] == "no-cache"
 
@@ -322,5 +363,6 @@ def test_an_error_of_the_server_names_no_path(client, library, monkeypatch, erro
 def test_more_questions_than_slots_get_503_and_a_time_to_retry(client, monkeypatch):
     monkeypatch.setattr(server_app, "MAX_IN_FLIGHT", 0)
     response = client.post("/api/ask", json=BM25)
-    assert (response.status_code, response.headers["retry-after"]) == (503, "1")
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "1"
     assert client.get("/health").status_code == 200

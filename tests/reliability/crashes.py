@@ -44,7 +44,8 @@ class Child:
         self._process = CONTEXT.Process(target=_run, args=(task, theirs, *arguments))
         self._process.start()
         theirs.close()
-        self.receive, self.alive = self._pipe.recv, self._process.is_alive
+        self.receive = self._pipe.recv
+        self.alive = self._process.is_alive
         self.kill = self._process.kill  # no handler runs
 
     def end(self, timeout_s: float = 120) -> End:
@@ -72,7 +73,7 @@ def _run(task: Callable[..., None], pipe: Connection, *arguments: Any) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One change. `data` is written at offset `at`, or the file is cut at `at`; `target` is a new name.
+    """One change. `data` is written at `offset`, or the file is cut there; `target` is a new name.
 
     `site` names the functions of `index/` that asked for it, innermost first, or SQLite.
     """
@@ -80,7 +81,7 @@ class Operation:
     kind: str  # create, write, truncate, sync, rename, unlink, mkdir, rmdir
     path: Path
     data: bytes = b""
-    at: int = 0
+    offset: int = 0
     target: Path | None = None
     site: tuple[str, ...] = ()
 
@@ -147,7 +148,7 @@ def _doubles(tell: Listener) -> Iterator[tuple[Any, Callable[..., Any]]]:
     def open(path: Any, mode: str = "r", *args: Any, do: Callable[..., Any] = io.open, **more: Any) -> Any:
         def writelines(parts: Any) -> None:
             data = b"".join(parts)
-            listen("write", path, data=data, at=file.tell())
+            listen("write", path, data=data, offset=file.tell())
             file.write(data)
 
         if "x" in mode:
@@ -166,7 +167,8 @@ def _of_handle(handle: int) -> Path:
 
 
 def _site() -> tuple[str, ...]:
-    frame, names = sys._getframe(1), []
+    frame = sys._getframe(1)
+    names = []
     while frame:
         if frame.f_globals.get("__name__", "").startswith("spanwise.index."):
             names.append(frame.f_code.co_name)
@@ -174,10 +176,13 @@ def _site() -> tuple[str, ...]:
     return tuple(names)
 
 
-OK, FULL = 0, 13
+OK = 0
+FULL = 13
 CREATED = 0x4
 SYNCED_WITH_ITS_FOLDER = 0x800 | 0x4000 | 0x80000  # journals and the log, at their first sync
-Pointer, Int, Long = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64
+Pointer = ctypes.c_void_p
+Int = ctypes.c_int
+Long = ctypes.c_int64
 OPEN = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Pointer, Int, Pointer)  # a file keeps the pointer to its name
 DELETE = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Int)
 WRITE = ctypes.CFUNCTYPE(Int, Pointer, Pointer, Int, Long)
@@ -229,13 +234,15 @@ class _RecordedVfs:
     """A copy of a VFS with the methods that change files exchanged."""
 
     def __init__(self, real: Vfs, listen: Listener) -> None:
-        self._real, self._listen = real, listen
+        self._real = real
+        self._listen = listen
         self._files: dict[int, tuple[Path, Methods]] = {}
         self._kept: list[Methods] = []  # a closed file may be used until its connection is gone
         self._names_to_sync: set[Path] = set()
         self.vfs = Vfs.from_buffer_copy(real)
         self.vfs.name = b"recorded"
-        self.vfs.open, self.vfs.delete = OPEN(self._open), DELETE(self._delete)
+        self.vfs.open = OPEN(self._open)
+        self.vfs.delete = DELETE(self._delete)
         self._methods = WRITE(self._write), TRUNCATE(self._cut), SYNC(self._sync)
 
     def _open(self, vfs: int, name: int | None, file: int, flags: int, out: int) -> int:
@@ -268,15 +275,15 @@ class _RecordedVfs:
             return FULL
         return self._real.delete(vfs, name, sync)
 
-    def _write(self, file: int, data: int, size: int, at: int) -> int:
+    def _write(self, file: int, data: int, size: int, offset: int) -> int:
         path, real = self._files[file]
-        if self._refused("write", path, data=ctypes.string_at(data, size), at=at):
+        if self._refused("write", path, data=ctypes.string_at(data, size), offset=offset):
             return FULL
-        return real.write(file, data, size, at)
+        return real.write(file, data, size, offset)
 
     def _cut(self, file: int, size: int) -> int:
         path, real = self._files[file]
-        return FULL if self._refused("truncate", path, at=size) else real.truncate(file, size)
+        return FULL if self._refused("truncate", path, offset=size) else real.truncate(file, size)
 
     def _sync(self, file: int, flags: int) -> int:
         path, real = self._files[file]
@@ -306,11 +313,11 @@ class _File:
         content = bytearray(self.synced)
         for operation in self.pending if share else ():
             if operation.kind == "truncate":
-                del content[operation.at :]
+                del content[operation.offset :]
                 continue
             data = operation.data[: int(len(operation.data) * share)]
-            content.extend(bytes(max(0, operation.at - len(content))))
-            content[operation.at : operation.at + len(data)] = data
+            content.extend(bytes(max(0, operation.offset - len(content))))
+            content[operation.offset : operation.offset + len(data)] = data
         return bytes(content)
 
 
@@ -330,14 +337,16 @@ class Disk:
     """
 
     def __init__(self, root: Path) -> None:
-        self._root, self._top = root, _Folder()
+        self._root = root
+        self._top = _Folder()
 
     def apply(self, operation: Operation) -> None:
         """Do what the operation does."""
         if operation.path == self._root:
             self._top.synced = dict(self._top.now)
             return
-        names, name = self._names(operation.path.parent), operation.path.name
+        names = self._names(operation.path.parent)
+        name = operation.path.name
         match operation.kind, names.get(name):
             case "create", _:
                 names[name] = _File()
@@ -351,7 +360,8 @@ class Disk:
             case "sync", _Folder() as folder:
                 folder.synced = dict(folder.now)
             case "sync", _File() as file:
-                file.synced, file.pending = file.content(1), []
+                file.synced = file.content(1)
+                file.pending = []
             case "write" | "truncate", _File() as file:
                 file.pending.append(operation)
             case _:

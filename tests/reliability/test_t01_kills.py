@@ -37,7 +37,8 @@ def test_killed_before_a_change_of_a_commit(memory, record, times) -> None:
 
 
 def test_killed_at_any_time(memory, record, nightly) -> None:
-    path, draw = memory / "stamps", random.Random(5)
+    path = memory / "stamps"
+    draw = random.Random(5)
     Corpus(path).store.close()
     kills = 1500 if nightly else 10
     for _ in range(kills):
@@ -69,7 +70,8 @@ def texts_of(folder: Path) -> dict[str, str]:
 
 
 def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path, record) -> None:
-    folder, before = tmp_path / "notes", tmp_path / "before"
+    folder = tmp_path / "notes"
+    before = tmp_path / "before"
     folder.mkdir()
     for files in (OLD, NEW):
         run(sync_and_die, folder, None)

@@ -41,7 +41,8 @@ def log(root: Path) -> Log:
 
 def cuts(root: Path, log: Log) -> Iterator[tuple[int, Image]]:
     """Each image that a cut may leave, with the generation that was acknowledged before."""
-    disk, acknowledged = Disk(root), NOTHING
+    disk = Disk(root)
+    acknowledged = NOTHING
     for entry in log:
         if isinstance(entry, int):
             acknowledged = entry
@@ -54,7 +55,8 @@ def cuts(root: Path, log: Log) -> Iterator[tuple[int, Image]]:
 @pytest.fixture(scope="module")
 def judge(module_memory: Path) -> Judge:
     """AssertionError or a named error unless an image is the acknowledged commit or the next one."""
-    folder, whole = module_memory / "image", set[tuple[int, str]]()
+    folder = module_memory / "image"
+    whole = set[tuple[int, str]]()
 
     def judged(acknowledged: int, image: Image) -> None:
         key = acknowledged, hashlib.sha256(repr(image).encode()).hexdigest()

@@ -37,7 +37,9 @@ from spanwise.index.catalog import Catalog
 from spanwise.index.schema import state_digest
 
 CATALOG = Path("catalog.sqlite")
-MEMORY, SECONDS = 4 * 2**30, 10  # of a process that uses a mutated index
+# of a process that uses a mutated index
+MEMORY = 4 * 2**30
+SECONDS = 10
 
 
 @pytest.fixture(scope="module")
@@ -63,19 +65,21 @@ def damaged(index: Path, copy: Path, file: Path, how: Damage | None, draw: rando
 
 def check_damage(index: Path, copy: Path, how: Damage | None, times: int, n_files: int) -> str:
     """The figure, after each damage proved to be detected and named, or to be in bytes that hold nothing."""
-    draw, right, rows = random.Random(11), answers(index), stored(index)
+    draw = random.Random(11)
+    right = answers(index)
+    rows = stored(index)
     detected = harmless = 0
     for file in files_of(index)[:n_files]:
         for _ in range(times):
             damaged(index, copy, file, how, draw)
-            found, error = answers_or_error(copy)
+            answered, error = answers_or_error(copy)
             if lines := complaints(copy):
                 assert any(file.name in line for line in lines), lines
-                assert found in (None, right), file
+                assert answered in (None, right), file
                 detected += 1
             else:  # a bit that SQLite does not read
                 assert (file, how) == (CATALOG, flipped)
-                assert (found, error) == (right, "")
+                assert (answered, error) == (right, "")
                 assert stored(copy) == rows
                 harmless += 1
     return f"{detected} of {detected + harmless}" + (f", {harmless} in unused bytes" if harmless else "")
@@ -94,7 +98,9 @@ def test_damage_is_detected_and_named(index, memory, record, nightly, how: Damag
 
 
 def test_a_damaged_log_gives_an_older_commit_whole_or_nothing(memory, record, nightly) -> None:
-    path, draw, last = memory / "index", random.Random(13), memory / "last"
+    path = memory / "index"
+    draw = random.Random(13)
+    last = memory / "last"
     commits: list[object] = [None]
     with Corpus(path).store as held:  # as long as it is open the log holds the commits
         for change in HISTORY:
@@ -105,9 +111,9 @@ def test_a_damaged_log_gives_an_older_commit_whole_or_nothing(memory, record, ni
     for number in range(times):
         how = (flipped, truncated)[number % 2]
         copy = damaged(last, memory / "copy", Path("catalog.sqlite-wal"), how, draw)
-        found, error = answers_or_error(copy)
-        assert found in commits
-        assert (found is None) == bool(error)
+        answered, error = answers_or_error(copy)
+        assert answered in commits
+        assert (answered is None) == bool(error)
     record("T3", "damaged logs that serve no mixture of commits", f"{times} of {times}")
 
 
@@ -173,16 +179,17 @@ def use(say: Say, index: Path) -> None:
 @pytest.mark.times(3, 50, 2000)
 @pytest.mark.parametrize("how", [damage_files, exchange_files, forge_a_segment])
 def test_a_mutated_directory_ends_no_process(index, memory, record, times, how) -> None:
-    right, harmless = answers(index), 0
+    right = answers(index)
+    harmless = 0
     for number in range(times):
         copy = shutil.copytree(index, memory / "copy")
         how(copy, random.Random(number))
         end = run(use, copy, timeout_s=SECONDS)
         assert end.code == 0, number
-        lines, (found, error) = end.messages
+        lines, (answered, error) = end.messages
         if how is not forge_a_segment:  # whose digests all fit
-            assert found in (None, right)
-            assert lines or found == right
+            assert answered in (None, right)
+            assert lines or answered == right
         harmless += not lines and not error
         shutil.rmtree(copy)
     figure = f"mutated directories, {how.__name__.replace('_', ' ')}: crashes, hangs, wrong answers"

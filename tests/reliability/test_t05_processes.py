@@ -15,7 +15,8 @@ from spanwise.errors import IndexLocked
 from spanwise.index import Store
 
 PAUSE_S = 0.01  # between the reads of one reader
-WRITERS, COMMITS_EACH = 4, 25
+WRITERS = 4
+COMMITS_EACH = 25
 
 
 def read_until(say: Say, path: Path, stopped: Path) -> None:
@@ -33,7 +34,9 @@ def read_until(say: Say, path: Path, stopped: Path) -> None:
 
 @pytest.mark.times(5, 200, 20_000)
 def test_readers_see_whole_generations_while_a_writer_commits(memory, record, times) -> None:
-    path, stopped, n_readers = memory / "index", memory / "stopped", 2 if times == 5 else 16
+    path = memory / "index"
+    stopped = memory / "stopped"
+    n_readers = 2 if times == 5 else 16
     with Corpus(path).store as store:
         commit(store, stamp(1))
     readers = [Child(read_until, path, stopped) for _ in range(n_readers)]
@@ -45,12 +48,12 @@ def test_readers_see_whole_generations_while_a_writer_commits(memory, record, ti
     assert written.messages[-1] == times + 1
     assert [end.code for end in (written, *ends)] == [0] * (n_readers + 1)
     reads = [end.messages[-1] for end in ends]
-    for one in reads:
-        seen = [generation for generation, _ in one]
+    for read in reads:
+        seen = [generation for generation, _ in read]
         assert seen == sorted(seen)
-    assert len({generation for one in reads for generation, _ in one}) > times // 10
+    assert len({generation for read in reads for generation, _ in read}) > times // 10
     record("T5", f"mixed generations seen by {n_readers} processes", f"0 in {sum(map(len, reads))} reads")
-    p95 = np.percentile([seconds for one in reads for _, seconds in one], 95)
+    p95 = np.percentile([seconds for read in reads for _, seconds in read], 95)
     record("T5", "95 % of reads beside a writer take at most", f"{p95 * 1000:.0f} ms")
 
 
@@ -78,7 +81,8 @@ def test_a_second_process_is_refused_at_once_and_enters_when_the_first_is_killed
 
 def fight(say: Say, path: Path, until_s: float) -> None:
     """Commit the next stamp again and again, waiting for the others."""
-    commits, deadline = 0, time.monotonic() + until_s
+    commits = 0
+    deadline = time.monotonic() + until_s
     with Store.open(path) as store:
         while commits < COMMITS_EACH or time.monotonic() < deadline:
             with store.writer(timeout_s=120) as writer:

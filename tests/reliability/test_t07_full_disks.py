@@ -91,7 +91,7 @@ def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, 
     whole = shutil.copytree(before, memory / "whole")
     with Store.open(whole):  # so that the log stays, here and below
         phases = commit_until_full(whole, None)
-    for point in [at for at, phase in enumerate(phases) if phase == ("sync", ".sqlite-wal")]:
+    for point in [number for number, phase in enumerate(phases) if phase == ("sync", ".sqlite-wal")]:
         path = shutil.copytree(before, memory / f"failed at {point}")
         with Store.open(path):
             commit_until_full(path, point)

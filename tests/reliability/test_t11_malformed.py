@@ -62,19 +62,19 @@ def make_folder(root: Path, seed: int = 7, step: int = 1) -> int:
 
 def _damaged(data: bytes, number: int, chance: random.Random) -> bytes:
     """The file cut off, with bits flipped, with a hole of zeros, or with a piece of itself in its middle."""
-    at = chance.randrange(len(data))
+    offset = chance.randrange(len(data))
     match number % 4:
         case 0:
-            return data[:at]
+            return data[:offset]
         case 1:
             flipped = bytearray(data)
             for _ in range(1 + number):
                 flipped[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
             return bytes(flipped)
         case 2:
-            return data[:at] + bytes(min(64, len(data) - at)) + data[at + 64 :]
+            return data[:offset] + bytes(min(64, len(data) - offset)) + data[offset + 64 :]
         case _:
-            return data[:at] + data[chance.randrange(len(data)) :]
+            return data[:offset] + data[chance.randrange(len(data)) :]
 
 
 def _depths() -> Iterator[tuple[str, bytes]]:
@@ -165,7 +165,8 @@ def _pdf(third: bytes) -> bytes:
         third,
         b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 300] /Contents 3 0 R /Resources << >> >>",
     ]
-    body, places = b"%PDF-1.4\n", []
+    body = b"%PDF-1.4\n"
+    places = []
     for number, words in enumerate(objects, 1):
         places.append(len(body))
         body += b"%d 0 obj\n%s\nendobj\n" % (number, words)
@@ -181,8 +182,8 @@ def neighbours(library: Library) -> dict[str, object]:
         passages = [(p.start, p.end, p.text, p.heading) for p in every if p.document_id == name]
         place, file = name.split("/")
         (hit,) = library.search(f"bridge of {place}{file[2:]}", k=1, retriever="bm25")
-        found = (hit.passage.document_id, hit.passage.start, hit.passage.end, hit.passage.text)
-        stored[name] = (library.document(name), passages, found)
+        place_of_hit = (hit.passage.document_id, hit.passage.start, hit.passage.end, hit.passage.text)
+        stored[name] = (library.document(name), passages, place_of_hit)
     return stored
 
 
@@ -215,7 +216,8 @@ def test_malformed_files_cost_themselves_alone(tmp_path, record, times) -> None:
     assert among_bad == alone
     longest = max(after - before for before, after in pairwise(clock))
     assert longest < HANG_S
-    n_indexed, n_rejected = len(report.added) - len(alone), len(report.rejected)
+    n_indexed = len(report.added) - len(alone)
+    n_rejected = len(report.rejected)
     figures = f"{n_indexed} + {n_rejected} + {n_skipped} = {n_bad}"
     record("T11", "malformed files: indexed + rejected with a reason + skipped", figures)
     record("T11", "good neighbours changed", f"0 of {len(alone)}")

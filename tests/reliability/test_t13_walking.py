@@ -65,13 +65,13 @@ def test_a_hostile_folder_is_indexed_without_leaving_it(root, record, monkeypatc
 
 def read(listing: Listing) -> dict[str, bytes | str]:
     """The bytes of each file by its name, or why it cannot be read."""
-    found: dict[str, bytes | str] = {one.document_id: one.reason for one in listing.rejected}
+    contents: dict[str, bytes | str] = {file.document_id: file.reason for file in listing.rejected}
     for file in listing.files:
         try:
-            found[file.document_id] = read_regular(file.root, file.place)
+            contents[file.document_id] = read_regular(file.root, file.place)
         except DocumentRejected as error:
-            found[file.document_id] = str(error)
-    return found
+            contents[file.document_id] = str(error)
+    return contents
 
 
 def read_as_nobody(say: Say, root: Path) -> None:
@@ -87,9 +87,9 @@ def test_what_may_not_be_read_is_named(root: Path) -> None:
         folder.chmod(0o755)
     for closed, mode in (("closed", 0o000), ("listed-only", 0o444), ("closed.txt", 0o000)):
         (root / closed).chmod(mode)
-    [found] = run(read_as_nobody, root).messages
+    [contents] = run(read_as_nobody, root).messages
     (root / "closed").chmod(0o755)
-    assert found == {
+    assert contents == {
         "closed": "folder cannot be listed: Permission denied",
         "listed-only/a.txt": "cannot be read: Permission denied",
         "closed.txt": "cannot be opened: Permission denied",
@@ -99,7 +99,10 @@ def test_what_may_not_be_read_is_named(root: Path) -> None:
 
 def swaps(root: Path) -> Iterator[None]:
     """Exchange `sub/a.txt`, or the folder it lies in, for something else, and bring it back, by turns."""
-    outside, sub, file, other = root.parent / "outside", root / "sub", root / "sub" / "a.txt", root / "other"
+    outside = root.parent / "outside"
+    sub = root / "sub"
+    file = root / "sub" / "a.txt"
+    other = root / "other"
     links = (lambda: other.symlink_to(outside / "a.txt"), lambda: other.symlink_to("/etc/hostname"))
     for make in cycle((*links, lambda: os.mkfifo(other), None)):
         if make:
@@ -138,12 +141,14 @@ def swap(say: Say, root: Path) -> None:
 
 def test_what_is_swapped_at_any_moment_is_not_read(root, record, nightly) -> None:
     put(root, b"sub/a.txt")
-    swapper, found, walks = Child(swap, root), set[bytes | str](), 200_000 if nightly else 2_000
+    swapper = Child(swap, root)
+    contents = set[bytes | str]()
+    walks = 200_000 if nightly else 2_000
     swapper.receive()
     for _ in range(walks):
-        found |= set(read(walk(root)).values())
+        contents |= set(read(walk(root)).values())
     assert swapper.alive()
     swapper.kill()
     swapper.end()
-    assert {each for each in found if isinstance(each, bytes)} <= {b"", OWN}
+    assert {each for each in contents if isinstance(each, bytes)} <= {b"", OWN}
     record("T13", "walks while another process swaps files; bytes from outside", f"{walks:,}; 0")

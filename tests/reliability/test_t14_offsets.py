@@ -21,7 +21,10 @@ from spanwise.corpora.passages import split
 from spanwise.corpora.reading import Skipped, parse
 from spanwise.types import Document
 
-N_TEXTS, N_NIGHTLY, A_FILE, A_PAGE = 5_000, 200_000, 200, 30
+N_TEXTS = 5_000
+N_NIGHTLY = 200_000
+A_FILE = 200
+A_PAGE = 30
 SOURCE = ("a.txt", "a.md", "a.rst", "a.adoc", "a.tex")  # what is stored is the file's own text
 PLANES = (0, 0, 0, 0, 1, 2, 3, 14, 15, 16)
 WORDS = [
@@ -60,9 +63,11 @@ def stored(name: str, text: str) -> str:
 
 
 def made(name: str, texts: list[str]) -> Document:
-    """The document of a file that holds each text as a paragraph, line, slide, chapter or cell of its own."""
+    """The document of a file that holds each text as a paragraph, line, slide, chapter or separate cell."""
     between = {"a.xlsx": "\n", "a.ods": "\t", "a.odp": "\f", "a.epub": "\f", "a.pdf": "\n"}.get(name, "\n\n")
-    pages = [texts[at : at + A_PAGE] for at in range(0, len(texts), A_PAGE)] if name == "a.pdf" else [texts]
+    pages = (
+        [texts[row : row + A_PAGE] for row in range(0, len(texts), A_PAGE)] if name == "a.pdf" else [texts]
+    )
     document = parse(MAKERS[name]("\f".join(map(between.join, pages))), name)
     assert not isinstance(document, Skipped)
     return document
@@ -73,14 +78,15 @@ def texts_that_are_lost(name: str, n_texts: int, chance: random.Random) -> Itera
     for _ in range(n_texts // A_FILE):
         texts = [one_line(name, any_text(chance)) or "blank" for _ in range(A_FILE)]
         texts[0] = texts[0].lstrip("\ufeff") or "blank"  # there it is a byte order mark
-        document, place = made(name, texts), 0
+        document = made(name, texts)
+        place = 0
         check(document, words=20, overlap=5)
         for text in texts:
-            found = document.text.find(stored(name, text), place)
-            if found < 0:
+            start = document.text.find(stored(name, text), place)
+            if start < 0:
                 yield text
             else:
-                place = found + len(stored(name, text))
+                place = start + len(stored(name, text))
 
 
 @pytest.mark.smoke
@@ -102,7 +108,8 @@ def test_texts_come_back_exactly(name, nightly, record) -> None:
 
 @pytest.mark.parametrize("name", ["dev-v1.1", "dev-v2.0"])
 def test_gold_answers_lie_in_one_passage(name, data, record) -> None:
-    n_answers, parted = 0, []
+    n_answers = 0
+    parted = []
     articles = read_squad(data / "squad" / f"{name}.json.gz").articles
     for paragraph in (p for article in articles for p in article.paragraphs):
         document = parse(paragraph.context.encode(), "a.txt")
@@ -111,7 +118,7 @@ def test_gold_answers_lie_in_one_passage(name, data, record) -> None:
         for answer in (answer for question in paragraph.questions for answer in question.answers):
             n_answers += 1
             before = [passage for passage in passages if passage.start <= answer.start]
-            if not any(one.text.startswith(answer.text, answer.start - one.start) for one in before):
+            if not any(p.text.startswith(answer.text, answer.start - p.start) for p in before):
                 parted.append(answer)
     whole = f"{n_answers - len(parted):,} of {n_answers:,}"
     record("T14", f"answers of SQuAD {name} inside one passage", whole)
@@ -138,13 +145,13 @@ def test_spellings_of_a_query_find_the_same(tmp_path, record) -> None:
     with spanwise.open(tmp_path, model="base") as library:
         library.sync()
         for retriever in ("tfidf", "bm25", "dense", "hybrid"):
-            found = []
+            by_form = []
             for form in ("NFC", "NFD"):
                 questions = [unicodedata.normalize(form, word) for word in words]
                 hits = library.search_many(questions, k=8, retriever=retriever)
-                found.append([[hit.passage.document_id for hit in each] for each in hits])
-            assert found[0] == found[1]
-            assert [each[0] for each in found[0][: len(COMPOSED)]] == [
+                by_form.append([[hit.passage.document_id for hit in each] for each in hits])
+            assert by_form[0] == by_form[1]
+            assert [each[0] for each in by_form[0][: len(COMPOSED)]] == [
                 f"{n}.txt" for n in range(len(COMPOSED))
             ]
             figure = f"queries that find the same composed and decomposed, {retriever}"

@@ -75,11 +75,11 @@ def port(index) -> Iterator[int]:
         process = subprocess.Popen(command, stderr=stderr)
     try:
         until = time.monotonic() + 120
-        while not (found := re.search(r" at http://[^/]*:(\d+)/", log.read_text())):
+        while not (match := re.search(r" at http://[^/]*:(\d+)/", log.read_text())):
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < until
             time.sleep(0.05)
-        yield int(found[1])
+        yield int(match[1])
     finally:
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
@@ -95,8 +95,8 @@ def exchange(port: int, sent: bytes) -> int:
         with suppress(ConnectionResetError):
             data = connection.recv(65_536)
     assert b"Traceback" not in data
-    found = re.match(rb"HTTP/1\.1 (\d{3}) ", data)
-    return int(found[1]) if found else 0
+    match = re.match(rb"HTTP/1\.1 (\d{3}) ", data)
+    return int(match[1]) if match else 0
 
 
 @pytest.mark.smoke
@@ -118,7 +118,9 @@ def test_a_head_that_does_not_come_is_cut_off(port, record):
 
 
 def test_two_hundred_clients_get_answers_or_503_and_the_health_check_stays_quick(port, record, nightly):
-    statuses, took, until = Counter[int](), list[float](), time.monotonic() + (60 if nightly else 8)
+    statuses = Counter[int]()
+    took = list[float]()
+    until = time.monotonic() + (60 if nightly else 8)
 
     def client() -> None:
         while time.monotonic() < until:
@@ -157,7 +159,9 @@ def test_a_public_address_without_a_token_exits_2(index, capsys, monkeypatch, tm
 
 def test_the_page_answers_in_a_browser(port):
     playwright = pytest.importorskip("playwright.sync_api")
-    home, complaints, requests = f"http://127.0.0.1:{port}/", list[str](), list[str]()
+    home = f"http://127.0.0.1:{port}/"
+    complaints = list[str]()
+    requests = list[str]()
     with playwright.sync_playwright() as driver:
         chromium = next(filter(os.path.exists, ("/usr/bin/chromium", driver.chromium.executable_path)), None)
         if chromium is None:

@@ -88,14 +88,16 @@ QUESTIONS = [
 class Obedient:
     """A generator that obeys each order that it is shown, and copies it."""
 
-    name, digest, context_tokens = "obedient", "", 4096
+    name = "obedient"
+    digest = ""
+    context_tokens = 4096
 
     def count_tokens(self, text):
         return len(text.split())
 
     def generate(self, messages, max_tokens, timeout_s=None):
-        lines = [one.partition("] ")[2] for one in messages[1]["content"].splitlines() if CANARY in one]
-        yield from (f"{CANARY}. The answer is {CANARY}. {one} " for one in lines)
+        lines = [line.partition("] ")[2] for line in messages[1]["content"].splitlines() if CANARY in line]
+        yield from (f"{CANARY}. The answer is {CANARY}. {line} " for line in lines)
 
 
 @pytest.mark.promise("T21")
@@ -105,18 +107,20 @@ def test_answers_and_summaries_are_quotes_at_their_place(tmp_path, record, times
     for number, order in enumerate(ORDERS):  # each about something that is asked
         question = QUESTIONS[number % len(QUESTIONS)]
         (root / f"note {number}.md").write_text(f"# {question}\n\nThe weir has six gates. {order}\n")
-    quotes, obeyed, written = list[Span](), 0, 0
+    quotes = list[Span]()
+    obeyed = 0
+    written = 0
     with spanwise.open(root) as library:
         library.sync(vectors=False)
         for question in QUESTIONS[:times]:
             answer = library.ask(question, threshold=0.0, retriever="bm25")
             assert answer.best is not None
-            shown = [one.span for one in (answer.best, *answer.alternatives)]
+            shown = [span.span for span in (answer.best, *answer.alternatives)]
             obeyed += sum(CANARY in span.text for span in shown)
             sentences = library.summarize(question, retriever="bm25").sentences
             quotes += [*shown, *(cited.span for sentence in sentences for cited in sentence.citations)]
-            found = library.summarize(question, retriever="bm25", threshold=0.0, generator=Obedient())
-            written += sum(CANARY in one.text for one in found.sentences if not one.is_quote)
+            summary = library.summarize(question, retriever="bm25", threshold=0.0, generator=Obedient())
+            written += sum(CANARY in sentence.text for sentence in summary.sentences if not sentence.is_quote)
         for quote in quotes:
             assert library.document(quote.document_id).text[quote.start : quote.end] == quote.text
     record("T21", f"orders quoted as answers, of {len(ORDERS)} documents with one", str(obeyed))
@@ -132,11 +136,11 @@ BODY = (
 
 
 def places(library: Library, questions: list[str], retriever: str, dedupe: bool) -> list[int]:
-    """For each question how many of its ten places its own planted copies take."""
-    found = library.search_many(questions, k=K, retriever=retriever, dedupe=dedupe)
+    """The number of planted copies among the ten best hits of each question."""
+    results = library.search_many(questions, k=K, retriever=retriever, dedupe=dedupe)
     return [
         sum(hit.passage.document_id.startswith(f"planted-{number:02}") for hit in hits)
-        for number, hits in enumerate(found)
+        for number, hits in enumerate(results)
     ]
 
 

@@ -39,10 +39,10 @@ RECALL = 0.9  # of late interaction, by codes of a codebook that grew with the i
 
 def stored(store: Store) -> dict[str, list[str]]:
     with store.snapshot() as snapshot:
-        found: dict[str, list[str]] = {name: [] for name in snapshot.files()}
+        texts: dict[str, list[str]] = {name: [] for name in snapshot.files()}
         for passage in snapshot.passages(snapshot.passage_ids()):
-            found[passage.document_id].append(passage.text)
-        return found
+            texts[passage.document_id].append(passage.text)
+        return texts
 
 
 class Life(RuleBasedStateMachine):
@@ -96,9 +96,9 @@ class Life(RuleBasedStateMachine):
         """A writer is killed: its commit is there whole or not at all."""
         end = run(commit_and_die, self.store.path, Change(documents), last)
         assert end.code in (0, -signal.SIGKILL)
-        found = stored(self.store)
-        assert found in (self.held, self.held | documents)
-        self.held = found
+        documents_now = stored(self.store)
+        assert documents_now in (self.held, self.held | documents)
+        self.held = documents_now
 
     @rule()
     def reopen(self) -> None:
@@ -109,8 +109,9 @@ class Life(RuleBasedStateMachine):
     def ranks_like_a_fresh_build(self) -> None:
         path = self.folder / "fresh"
         shutil.rmtree(path, ignore_errors=True)
-        lived, fresh = rankings(self.store), fresh_build(path, self.held)
-        dense = [found.pop("dense", []) for found in (lived, fresh)]
+        lived = rankings(self.store)
+        fresh = fresh_build(path, self.held)
+        dense = [scores.pop("dense", []) for scores in (lived, fresh)]
         assert lived == fresh
         for (places, scores), (fresh_places, fresh_scores) in zip(*dense, strict=True):
             assert places == fresh_places
@@ -172,7 +173,8 @@ def test_two_hash_seeds_with_one_process_and_three(tmp_path) -> None:
 @pytest.mark.smoke
 @pytest.mark.promise("T25")
 def test_files_made_and_listed_in_another_order(tmp_path, monkeypatch) -> None:
-    scandir, draw = os.scandir, random.Random(7)
+    scandir = os.scandir
+    draw = random.Random(7)
 
     @contextmanager
     def shuffled(folder):

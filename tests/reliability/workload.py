@@ -103,8 +103,8 @@ def check_answers(snapshot: Snapshot, held: Texts) -> None:
         return
     texts = [text for _, text in sorted(expected)]
     every = sorted({part for change in HISTORY for parts in change.put.values() for part in parts})
-    found = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in every], 3)
-    for text, hits in zip(every, found, strict=True):
+    results = bm25_retriever(snapshot, PLAIN).search([text.split()[0] for text in every], 3)
+    for text, hits in zip(every, results, strict=True):
         assert [hit.passage.text for hit in hits] == [text] * (text in texts)
     nearest = snapshot.vectors(MODEL).search(np.stack([vector_of(text) for text in texts]), 1)
     late = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text) for text in texts], 1)
@@ -120,7 +120,9 @@ def check_recovered(path: Path, at_least: int, at_most: int) -> None:
             commit(store, change)
     check(path, len(HISTORY), len(HISTORY))
     catalog = Catalog.open(path / "catalog.sqlite")
-    assert {entry.name for entry in (path / "segments").iterdir()} == {one.id for one in catalog.segments()}
+    assert {entry.name for entry in (path / "segments").iterdir()} == {
+        segment.id for segment in catalog.segments()
+    }
     catalog.close()
 
 
@@ -180,8 +182,8 @@ def scrambled(whole: bytes, draw: random.Random) -> bytes:
 
 def files_of(index: Path) -> list[Path]:
     """Everything that answers come from; the lock holds nothing."""
-    found = (path for path in index.rglob("*") if path.is_file() and path.name != "write.lock")
-    return sorted(path.relative_to(index) for path in found)
+    paths = (path for path in index.rglob("*") if path.is_file() and path.name != "write.lock")
+    return sorted(path.relative_to(index) for path in paths)
 
 
 def answers(index: Path) -> object:

@@ -1,15 +1,18 @@
-"""The metadata of a hit in other frameworks: flat, plain values, as their stores and filters expect."""
+"""The metadata of a hit as flat, plain values, which the stores and filters of other frameworks expect."""
 
 from __future__ import annotations
 
 from spanwise.types import Hit
 
 PLACE = ("source", "page", "line", "label", "heading")
-"""Where a passage is, in words that a language model can cite."""
+"""The keys that say where a passage is, in words that a language model can cite."""
 
 
 def hit_metadata(hit: Hit) -> dict[str, str | int | float | None]:
-    """Place, rank and scores; `source` is the document's id, offsets are code points of its stored text."""
+    """Place, rank and scores of a hit.
+
+    `source` is the document's id. `start` and `end` are code points of the document's stored text.
+    """
     passage = hit.passage
     return {
         "source": passage.document_id,

@@ -1,0 +1,5 @@
+"""The old place of `spanwise.ClusterOptions`."""
+
+from ..moved import moved
+
+moved(__name__, "spanwise")

@@ -1,0 +1,73 @@
+"""A library as a retriever of Haystack."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from spanwise import Library, open_index
+from spanwise.adapters.metadata import hit_metadata
+from spanwise.errors import needing
+from spanwise.types import Hit
+
+with needing("haystack"):
+    from haystack import Document, component
+
+OLD_NAME = "spanwise.pipelines.adapters.haystack.SpanwiseRetriever"  # in pipelines saved by version 0.1
+
+
+@component
+class SpanwiseRetriever:
+    """Returns the hits of `Library.search`, in that order, as documents of Haystack.
+
+    `warm_up` or the first run opens the index. A document has the metadata of `hit_metadata`.
+
+    index: the directory of an index, or a folder with one
+    top_k: number of documents
+    options: fields of `SearchOptions` by name
+    """
+
+    def __init__(self, index: str | Path, top_k: int = 10, options: dict[str, Any] | None = None) -> None:
+        self.index = str(index)
+        self.top_k = top_k
+        self.options = options or {}
+        self._library: Library | None = None
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> SpanwiseRetriever:
+        """The component that a saved pipeline describes, under its old name, too."""
+        return cls(**data["init_parameters"])
+
+    def warm_up(self) -> None:
+        """Open the index."""
+        self._library = self._library or open_index(self.index)
+
+    def close(self) -> None:
+        """Close the index; the next run opens it again."""
+        if self._library is not None:
+            self._library.close()
+            self._library = None
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """The best passages for a question, best first."""
+        self.warm_up()
+        assert self._library is not None
+        k = self.top_k if top_k is None else top_k
+        hits = self._library.search(query, k=k, **self.options)
+        return {"documents": [document_of(hit) for hit in hits]}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """The same as `run`, computed in a thread."""
+        return await asyncio.to_thread(self.run, query, top_k)
+
+
+component.registry[OLD_NAME] = SpanwiseRetriever
+
+
+def document_of(hit: Hit) -> Document:
+    """A hit as a document of Haystack."""
+    passage = hit.passage
+    return Document(id=str(passage.id), content=passage.text, meta=hit_metadata(hit), score=hit.score)
