@@ -22,32 +22,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import SpanwiseError
 
-from .dense import MANY, FaissScan, VectorIndex, bitmap, faiss, one_thread, width_of
+from .dense import MANY_QUERIES, FaissScan, VectorIndex, bitmap, faiss, one_thread, width_of
 from .files import make_folder
 from .passage_rows import StoredRows
-from .protocol import Floats, Ids, Mask, Places
+from .protocol import Array, Floats, Ids, Mask, Places, Uints
 from .segment import ANN, UNFINISHED, Segment, is_segment_name, open_segment, write_segment
 
 CACHE = "cache"  # the folder in an index
-FROM = 200_000  # live vectors of a model from which a scan of all takes longer than encoding the question
+MIN_VECTORS = (
+    200_000  # live vectors of a model from which a scan of all takes longer than encoding the question
+)
 RECALL = 0.98  # of the exact top 10
 _TUNED_K = 10  # the depth whose recall is measured
-_LACKING = 0.05  # the share of vectors that may be searched one by one
-_GONE = 0.25  # the share of codes that may belong to deleted passages
-_GROUP, _ENTRIES = 2, 16  # numbers of a vector that share a code; values that a code of 4 bits tells apart
-_SAMPLE = 40  # vectors that each centroid is trained on
-_ROUNDS = 8  # of k-means
+_MAX_LACKING = 0.05  # the share of vectors that may be searched one by one
+_MAX_GONE = 0.25  # the share of codes that may belong to deleted passages
+_NUMBERS_PER_CODE, _VALUES_PER_CODE = (
+    2,
+    16,
+)  # numbers of a vector that share a code; values that a code of 4 bits tells apart
+_VECTORS_PER_CENTROID = 40  # vectors that each centroid is trained on
+_KMEANS_ROUNDS = 8  # of k-means
 _BLOCK = 16_384  # vectors that are added together
-_DEEPER = 4  # more candidates for each passage beyond `_TUNED_K`
-_FEW = 4096  # vectors of a filter that are scored without a search
+_CANDIDATES_PER_PASSAGE = 4  # more candidates for each passage beyond `_TUNED_K`
+_MAX_SCORED_DIRECTLY = 4096  # vectors of a filter that are scored without a search
 _CANDIDATES = (20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
-_QUERIES = 300
+_N_QUERIES = 300
 _DISTANCE = 1.5
-_READING = 7  # the cost of a byte of a stored vector on the disk, in bytes of codes that are scanned
+_READING_COST = 7  # the cost of a byte of a stored vector on the disk, in bytes of codes that are scanned
 
 OnProgress = Callable[[int, int], None]
 """Called with (done, total) passages."""
@@ -66,17 +70,17 @@ class Tuning:
 
 
 @dataclass(frozen=True, slots=True)
-class Codes:
+class IvfCodes:
     """A FAISS index over the vectors of some passages: its row i is the vector of `passage_ids[i]` with the
     CRC-32 `sums[i]`.
     """
 
     passage_ids: Ids
-    sums: NDArray[np.uint32]
+    sums: Uints
     index: Any
     tuning: Tuning
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, Array]:
         """The columns of the cache file."""
         tuning = self.tuning
         return {
@@ -88,7 +92,7 @@ class Codes:
         }
 
     @classmethod
-    def from_segment(cls, segment: Segment) -> Codes:
+    def from_segment(cls, segment: Segment) -> IvfCodes:
         """The codes in a segment of the cache, every byte compared with its digest first; `ValueError` for
         codes that do not fit together.
         """
@@ -116,7 +120,7 @@ class Codes:
         rows[there] = np.where(stored.sums[rows[there]] == self.sums[there], rows[there], -1)
         return rows
 
-    def search(self, queries: Floats, n_lists: int, n: int, among: Selection | None = None) -> list[Ids]:
+    def search(self, queries: Floats, n_lists: int, n: int, among: CodeSelection | None = None) -> list[Ids]:
         """For each query (Q, width) at most n places of codes, best first, from its nearest `n_lists` lists.
 
         The codes of `among` are a share of each list, so more lists are searched.
@@ -127,20 +131,20 @@ class Codes:
                 return [np.empty(0, np.int64)] * len(queries)
             wider = min(self.index.nlist, ceil(n_lists / among.share))
             params = faiss().SearchParametersIVF(nprobe=wider, sel=among.selector)
-        with one_thread() if len(queries) < MANY else nullcontext():
+        with one_thread() if len(queries) < MANY_QUERIES else nullcontext():
             _, found = self.index.search(np.ascontiguousarray(queries), n, params=params)
         return [places[places >= 0] for places in found]
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class CodeSelection:
     """The codes that may be found, for FAISS, and their share of all."""
 
     selector: Any
     share: float
 
     @classmethod
-    def of(cls, chosen: Mask) -> Selection | None:
+    def of(cls, chosen: Mask) -> CodeSelection | None:
         """The selection of these codes; None for all of them."""
         return None if chosen.all() else cls(bitmap(chosen), float(chosen.mean()))
 
@@ -148,24 +152,24 @@ class Selection:
 class ApproximateIndex(VectorIndex):
     """Ranks live passages for unit vectors with the recall of its tuning."""
 
-    def __init__(self, stored: StoredRows, codes: Codes, places: Places) -> None:
+    def __init__(self, stored: StoredRows, codes: IvfCodes, places: Places) -> None:
         super().__init__(stored, places)
         self._codes = codes
         self._rows = codes.rows(stored)
-        self._live = Selection.of(self._rows >= 0)
+        self._live = CodeSelection.of(self._rows >= 0)
         lacking = np.ones(len(stored), np.bool_)
         lacking[self._rows[self._rows >= 0]] = False
         self._others = VectorIndex(stored.only(lacking), places)
 
     def _proposed(self, queries: Floats, k: int, chosen: Mask | None) -> list[Ids]:
         """For each query rows that are likely to hold its best k of those `chosen`."""
-        if chosen is not None and chosen.sum() <= max(_FEW, k):
+        if chosen is not None and chosen.sum() <= max(_MAX_SCORED_DIRECTLY, k):
             return [np.flatnonzero(chosen)] * len(queries)
         allowed = self._live
         if chosen is not None:
-            allowed = Selection.of(chosen[self._rows] & (self._rows >= 0))
+            allowed = CodeSelection.of(chosen[self._rows] & (self._rows >= 0))
         tuning = self._codes.tuning
-        n = tuning.candidates + _DEEPER * max(0, k - _TUNED_K)
+        n = tuning.candidates + _CANDIDATES_PER_PASSAGE * max(0, k - _TUNED_K)
         coded = [self._rows[places] for places in self._codes.search(queries, tuning.n_lists, n, allowed)]
         if not len(self._others):
             return coded
@@ -177,17 +181,17 @@ class ApproximateIndex(VectorIndex):
 
 def renewed(
     stored: StoredRows,
-    old: Codes | None = None,
+    old: IvfCodes | None = None,
     wanted: float = RECALL,
     on_progress: OnProgress = lambda done, total: None,
-) -> Codes | None:
+) -> IvfCodes | None:
     """New codes for these vectors; None when the old ones are good enough, and for vectors that cannot have
     codes: very few, or of a width that is no multiple of 4.
 
     The old ones are good enough until 5 % of the vectors lack a code, or 25 % of the codes lack their vector.
     For another recall they are tuned again.
     """
-    if width_of(stored) % (2 * _GROUP) or len(stored) < _ENTRIES:
+    if width_of(stored) % (2 * _NUMBERS_PER_CODE) or len(stored) < _VALUES_PER_CODE:
         return None
     if old is not None and _fits(old, stored):
         is_tuned = abs(old.tuning.wanted - wanted) < 1e-6
@@ -198,16 +202,16 @@ def renewed(
         index.add(stored.read(rows)["vectors"])
         on_progress(at + len(rows), len(stored))
     stored.release()
-    untuned = Codes(stored.passage_ids, stored.sums, index, Tuning(1, 1, wanted, 0.0))
+    untuned = IvfCodes(stored.passage_ids, stored.sums, index, Tuning(1, 1, wanted, 0.0))
     return replace(untuned, tuning=tuned(stored, untuned, wanted))
 
 
-def _fits(codes: Codes, stored: StoredRows) -> bool:
+def _fits(codes: IvfCodes, stored: StoredRows) -> bool:
     """Whether few vectors lack a code, and few codes lack their vector."""
     if codes.index.d != width_of(stored):
         return False
     n_all, n_known = len(codes.passage_ids), int((codes.rows(stored) >= 0).sum())
-    return len(stored) - n_known <= _LACKING * len(stored) and n_all - n_known <= _GONE * n_all
+    return len(stored) - n_known <= _MAX_LACKING * len(stored) and n_all - n_known <= _MAX_GONE * n_all
 
 
 def list_count(n_vectors: int) -> int:
@@ -222,21 +226,21 @@ def list_count(n_vectors: int) -> int:
 def _trained(stored: StoredRows) -> Any:
     """An empty FAISS index trained on a sample of these vectors; the same for the same rows."""
     n_lists, width = list_count(len(stored)), width_of(stored)
-    n = min(len(stored), max(_SAMPLE * n_lists, 4096))
+    n = min(len(stored), max(_VECTORS_PER_CENTROID * n_lists, 4096))
     sample = np.random.default_rng(1).choice(len(stored), n, replace=False)
     vectors = stored.read(np.sort(sample))["vectors"]
     stored.release()
     library = faiss()
-    factory = f"IVF{min(n_lists, n)},PQ{width // _GROUP}x4fs"
+    factory = f"IVF{min(n_lists, n)},PQ{width // _NUMBERS_PER_CODE}x4fs"
     index = library.index_factory(width, factory, library.METRIC_INNER_PRODUCT)
     index.by_residual = True
-    index.cp.niter, index.cp.spherical, index.cp.seed = _ROUNDS, True, 1
+    index.cp.niter, index.cp.spherical, index.cp.seed = _KMEANS_ROUNDS, True, 1
     index.cp.min_points_per_centroid = index.pq.cp.min_points_per_centroid = 1  # do not warn of small samples
     index.train(vectors)
     return index
 
 
-def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> Floats:
+def held_back(stored: StoredRows, seed: int = 3, n: int = _N_QUERIES) -> Floats:
     """Queries (n, width) made from the collection, rows of length 1; equal collections give equal ones.
 
         q = unit(x + DISTANCE * unit(y - z))       x, y, z drawn from the collection
@@ -256,7 +260,7 @@ def held_back(stored: StoredRows, seed: int = 3, n: int = _QUERIES) -> Floats:
     return queries
 
 
-def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
+def tuned(stored: StoredRows, codes: IvfCodes, wanted: float) -> Tuning:
     """The cheapest search that finds `wanted` of the exact top 10, and a quarter of the rest for safety.
 
     When none does, all lists are searched; `recall` states the share that this finds.
@@ -264,9 +268,9 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
     queries, n_lists = held_back(stored), int(codes.index.nlist)
     truth = FaissScan(stored).nearest(queries, min(_TUNED_K, len(stored))).rows
     rows, aim = codes.rows(stored), wanted + (1 - wanted) / 4
-    live = Selection.of(rows >= 0)
-    list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _GROUP)
-    vector_bytes = width_of(stored) * 4 * _READING
+    live = CodeSelection.of(rows >= 0)
+    list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _NUMBERS_PER_CODE)
+    vector_bytes = width_of(stored) * 4 * _READING_COST
     best, recall = None, 0.0
     steps = {n for power in range(n_lists.bit_length()) for n in (2**power, 3 * 2**power) if n < n_lists}
     for looked in [*sorted(steps), n_lists]:
@@ -282,19 +286,19 @@ def tuned(stored: StoredRows, codes: Codes, wanted: float) -> Tuning:
     return best[1] if best else Tuning(n_lists, _CANDIDATES[-1], wanted, recall)
 
 
-def read_codes(folder: Path, model: str) -> Codes | None:
+def read_codes(folder: Path, model: str) -> IvfCodes | None:
     """The codes of a model; None when there are none that can be trusted."""
     for path in _entries(folder):
         segment = _open(path)
         if segment is not None and (segment.kind, segment.model) == (ANN, model):
             try:
-                return Codes.from_segment(segment)
+                return IvfCodes.from_segment(segment)
             except (SpanwiseError, ValueError):
                 continue
     return None
 
 
-def write_codes(folder: Path, model: str, codes: Codes) -> None:
+def write_codes(folder: Path, model: str, codes: IvfCodes) -> None:
     """Replace the codes of a model; only the writer of the index may.
 
     The old ones go first, since they may be a damaged copy of the new ones under the same name.
@@ -321,7 +325,7 @@ def code_problems(folder: Path) -> Iterator[str]:
         if path.name == UNFINISHED:
             continue
         try:
-            Codes.from_segment(open_segment(path))
+            IvfCodes.from_segment(open_segment(path))
         except (SpanwiseError, ValueError, OSError) as error:
             how = str(error).partition(": delete the index")[0]
             yield f"{how}: searches go on without it; delete {path}, `spanwise index FOLDER` makes it again"

@@ -20,22 +20,22 @@ import numpy as np
 from spanwise.errors import IndexCorrupt
 from spanwise.types import Document, Passage
 
-from .files import corrupt, named_errors
+from .files import corruption, named_errors
 from .protocol import Ids
 from .schema import (
+    CommitState,
     Description,
     FileState,
-    Refusal,
-    Row,
     SegmentEntry,
-    State,
+    TableRow,
+    UnreadFile,
     document_digest,
     document_from_row,
     open_catalog,
     passage_digest,
     passage_from_row,
-    refusal_digest,
     state_digest,
+    unread_digest,
 )
 from .segment import is_digest
 
@@ -101,7 +101,7 @@ class Catalog:
         with named_errors(self.path):
             self._connection.execute(sql, parameters)
 
-    def rows(self, sql: str, *parameters: object) -> list[Row]:
+    def rows(self, sql: str, *parameters: object) -> list[TableRow]:
         """All rows of a query, as dictionaries."""
         with named_errors(self.path):
             found = self._connection.execute(sql, parameters)
@@ -112,15 +112,15 @@ class Catalog:
         """The digest of the last commit or merge: while it stays, so do all search results."""
         return str(self._state_row()["digest"])
 
-    def state(self) -> State:
+    def state(self) -> CommitState:
         """The state of this commit, after its digest was compared with settings, segments and deletions."""
         row = self._state_row()
-        state = State(row["generation"], row["documents"], row["passages"], row["digest"])
+        state = CommitState(row["generation"], row["documents"], row["passages"], row["digest"])
         counts = (state.generation, state.n_documents, state.n_passages)
         with self._typed():
             found = state_digest(*counts, self.settings, self.segments(), self.deleted())
         if found != state.digest:
-            raise self.corrupt("settings, segments or deletions are not those of the last commit")
+            raise self.corruption("settings, segments or deletions are not those of the last commit")
         return state
 
     @property
@@ -134,7 +134,7 @@ class Catalog:
         rows = self.rows("SELECT id, kind, model, rows FROM segments ORDER BY position")
         for row in self._checked(rows, id=str, kind=str, model=str, rows=int):
             if not is_digest(row["id"]):
-                raise self.corrupt(f"{row['id']!r} is not the name of a segment")
+                raise self.corruption(f"{row['id']!r} is not the name of a segment")
         return [SegmentEntry(**row) for row in rows]
 
     def deleted(self) -> Ids:
@@ -148,16 +148,16 @@ class Catalog:
         self._checked(rows, id=str, size=int, mtime_ns=int, sha256=str)
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
 
-    def refusals(self) -> dict[str, Refusal]:
+    def unread_files(self) -> dict[str, UnreadFile]:
         """The refused files by document id in order."""
         found = {}
         for row in self.rows("SELECT * FROM refusals ORDER BY document_id"):
             with self._typed():
-                digest = refusal_digest(row)
+                digest = unread_digest(row)
             if digest != row.pop("digest"):
-                raise self.corrupt(f"the refusal of {row['document_id']!r} does not match its digest")
+                raise self.corruption(f"the refusal of {row['document_id']!r} does not match its digest")
             document_id = row.pop("document_id")
-            found[document_id] = Refusal(**row)
+            found[document_id] = UnreadFile(**row)
         return found
 
     def descriptions(self) -> list[Description]:
@@ -170,7 +170,7 @@ class Catalog:
         with self._typed():  # one parse of all is several times faster than one of each
             metadata = json.loads(f"[{','.join(self._column(rows, 4, str))}]")
         if len(metadata) != len(rows) or not all(type(one) is dict for one in metadata):
-            raise self.corrupt("the metadata of a document is not a JSON object")
+            raise self.corruption("the metadata of a document is not a JSON object")
         ids, media_types, titles = (self._column(rows, at, str) for at in range(3))
         return list(map(Description, ids, media_types, titles, self._column(rows, 3, int), metadata))
 
@@ -191,7 +191,7 @@ class Catalog:
             raise ValueError(f"no document {document_id!r} in the index {self.path.parent}")
         with self._typed():
             if document_digest(rows[0]) != rows[0]["digest"]:
-                raise self.corrupt(f"document {document_id!r} does not match its digest")
+                raise self.corruption(f"document {document_id!r} does not match its digest")
             return document_from_row(rows[0])
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
@@ -214,14 +214,14 @@ class Catalog:
         rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
         return np.array([row["id"] for row in self._checked(rows, id=int)], np.int64)
 
-    def corrupt(self, how: str) -> IndexCorrupt:
+    def corruption(self, how: str) -> IndexCorrupt:
         """The error for a catalog that differs from what was written."""
-        return corrupt(self.path, how)
+        return corruption(self.path, how)
 
-    def _state_row(self) -> Row:
+    def _state_row(self) -> TableRow:
         rows = self.rows("SELECT generation, documents, passages, digest FROM state")
         if len(rows) != 1:
-            raise self.corrupt("its state is missing")
+            raise self.corruption("its state is missing")
         return rows[0]
 
     def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
@@ -234,15 +234,15 @@ class Catalog:
         """One column of the rows, whose values were checked to be of this type."""
         values = [row[at] for row in rows]
         if wrong := set(map(type, values)) - {kind}:
-            raise self.corrupt(f"a column holds {min(map(str, wrong))} instead of {kind}")
+            raise self.corruption(f"a column holds {min(map(str, wrong))} instead of {kind}")
         return values
 
-    def _checked(self, rows: Collection[Row], /, **types: type) -> Collection[Row]:
+    def _checked(self, rows: Collection[TableRow], /, **types: type) -> Collection[TableRow]:
         """The rows, after the types of these columns were checked: damage may change a type."""
         for row in rows:
             for name, kind in types.items():
                 if type(row[name]) is not kind:
-                    raise self.corrupt(f"{name} is {row[name]!r}")
+                    raise self.corruption(f"{name} is {row[name]!r}")
         return rows
 
     @contextmanager
@@ -251,9 +251,9 @@ class Catalog:
         try:
             yield
         except (TypeError, ValueError, OverflowError) as error:
-            raise self.corrupt(f"a value does not fit its column: {error}") from error
+            raise self.corruption(f"a value does not fit its column: {error}") from error
 
-    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, Row]:
+    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, TableRow]:
         """Rows of passages by their id, from a query that takes the ids as JSON."""
         wanted = json.dumps([int(number) for number in passage_ids])
         rows = {row["id"]: row for row in self.rows(sql, wanted)}
@@ -262,7 +262,7 @@ class Catalog:
             raise ValueError(f"no passage {missing[0]} in the index {self.path.parent}")
         return rows
 
-    def _texts(self, rows: Mapping[int, Row]) -> dict[str, tuple[int, str]]:
+    def _texts(self, rows: Mapping[int, TableRow]) -> dict[str, tuple[int, str]]:
         """For each document the start of its first passage here, and the text from there to the last."""
         texts = {}
         for document_id, first, last, text in self._tuples(_TEXTS, json.dumps(list(rows))):
@@ -272,14 +272,14 @@ class Catalog:
             texts[document_id] = first, text
         for row in rows.values():
             if row["document_id"] not in texts:
-                raise self.corrupt(f"document {row['document_id']!r} is missing")
+                raise self.corruption(f"document {row['document_id']!r} is missing")
         return texts
 
-    def _passage(self, row: Row, first: int, text: str) -> Passage:
+    def _passage(self, row: TableRow, first: int, text: str) -> Passage:
         """The passage of a row; `text` is the text of its document from `first` on."""
         quoted = text[row["start"] - first : row["end"] - first]
         if passage_digest(row, quoted) != row["digest"]:
-            raise self.corrupt(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+            raise self.corruption(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
         return passage_from_row(row, quoted)
 
 
@@ -299,7 +299,7 @@ class CatalogWriter(Catalog):
             self.execute("BEGIN IMMEDIATE")
             self.state()
 
-    def add_document(self, document: Row, passages: Sequence[Row]) -> list[int]:
+    def add_document(self, document: TableRow, passages: Sequence[TableRow]) -> list[int]:
         """Store a new document; the ids of its passages, which are never used again."""
         first = self._last_passage_id() + 1
         ids = list(range(first, first + len(passages)))
@@ -324,12 +324,12 @@ class CatalogWriter(Catalog):
             found.setdefault(row["content"], []).append(row["id"])
         return found
 
-    def add_refusal(self, row: Row) -> None:
+    def put_unread_file(self, row: TableRow) -> None:
         """Store or replace the reason why a file was refused."""
         with self._changes():
             self._table("refusals").insert(row, replace=True)
 
-    def remove_refusal(self, document_id: str) -> bool:
+    def remove_unread_file(self, document_id: str) -> bool:
         """Delete the refusal of a file; False when there is none."""
         return self._removed("refusals", "document_id", document_id)
 

@@ -14,7 +14,7 @@ from .schema import indexed_text
 from .snapshot import Snapshot
 from .writer import Writer
 
-COPIED = 1_024  # passages whose vectors are copied together
+COPIED_TOGETHER = 1_024  # passages whose vectors are copied together
 Rows = Sequence[tuple[str, bool, StoredRows]]
 
 
@@ -51,7 +51,7 @@ def copy_documents(
         ids = writer.put(snapshot.document(name), passages, terms, files[name])
         staged.setdefault(at, []).extend(zip((one.id for one in passages), ids, strict=True))
         n_staged += len(ids)
-        if sum(map(len, staged.values())) >= COPIED:
+        if sum(map(len, staged.values())) >= COPIED_TOGETHER:
             copy_staged()
         if n_staged >= passages_per_commit:
             copy_staged()
@@ -59,9 +59,9 @@ def copy_documents(
             n_staged = 0
     copy_staged()
     for one in sources:
-        for name, refusal in one.refusals().items():
+        for name, refusal in one.unread_files().items():
             if wanted(name):
-                writer.refuse(name, refusal)
+                writer.put_unread_file(name, refusal)
     writer.commit()
 
 

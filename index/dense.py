@@ -19,9 +19,9 @@ from .passage_rows import StoredRows
 from .protocol import Floats, Ids, Mask, Places, Ranking
 from .top_k import best, check_among, check_k, check_vectors
 
-MANY = 16  # queries that are worth a matrix product
-_SPARE = 16  # candidates beyond k in the first round
-_FEW = 1024  # vectors that a few queries are compared with at once, without a scan
+MANY_QUERIES = 16  # queries that are worth a matrix product
+_SPARE_CANDIDATES = 16  # candidates beyond k in the first round
+_MAX_COMPARED_DIRECTLY = 1024  # vectors that a few queries are compared with at once, without a scan
 
 
 class VectorIndex:
@@ -55,10 +55,10 @@ class VectorIndex:
     def _proposed(self, queries: Floats, k: int, chosen: Mask | None) -> list[Ids]:
         """For each query rows that hold its best k of those `chosen`."""
         n_rows = len(self) if chosen is None else int(chosen.sum())
-        if not n_rows or (len(queries) < MANY and n_rows <= _FEW):
+        if not n_rows or (len(queries) < MANY_QUERIES and n_rows <= _MAX_COMPARED_DIRECTLY):
             rows = np.arange(len(self)) if chosen is None else np.flatnonzero(chosen)
             return [rows] * len(queries)
-        found = self._scan.nearest(queries, min(k + _SPARE, n_rows), chosen)
+        found = self._scan.nearest(queries, min(k + _SPARE_CANDIDATES, n_rows), chosen)
         return [self._widened(found, row, query, k, chosen, n_rows) for row, query in enumerate(queries)]
 
     def _widened(
@@ -100,7 +100,7 @@ class FaissScan:
     def nearest(self, queries: Floats, n: int, chosen: Mask | None = None) -> Candidates:
         """The nearest n rows for each row of `queries` (Q, width), unit; at least n must be chosen."""
         width = queries.shape[1]
-        if len(queries) >= MANY:
+        if len(queries) >= MANY_QUERIES:
             return self._by_products(queries, n, chosen)
         params = faiss().SearchParameters(sel=bitmap(chosen)) if chosen is not None else None
         with one_thread():
@@ -188,7 +188,9 @@ def faiss() -> Any:
 def inner_products(queries: Floats, vectors: Floats, n: int) -> tuple[Floats, Ids]:
     """The n highest inner products of each query with the vectors, (Q, n), and the rows of these."""
     before = faiss().cvar.distance_compute_blas_threshold
-    faiss().cvar.distance_compute_blas_threshold = MANY  # matrix products, which are left to more by default
+    faiss().cvar.distance_compute_blas_threshold = (
+        MANY_QUERIES  # matrix products, which are left to more by default
+    )
     try:
         scores, rows = faiss().knn(queries, vectors, n, metric=faiss().METRIC_INNER_PRODUCT)
     finally:

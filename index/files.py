@@ -124,7 +124,7 @@ def named_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         raise _named(error, path) from error
     except UnicodeDecodeError as error:  # a text column, or SQLite's message, holds other bytes
-        raise corrupt(path, str(error)) from error
+        raise corruption(path, str(error)) from error
     except OSError as error:
         if error.errno in _FULL:
             raise _full(path, error) from error
@@ -135,7 +135,7 @@ def named_errors(path: Path) -> Iterator[None]:
         raise
 
 
-def corrupt(path: Path, how: str) -> IndexCorrupt:
+def corruption(path: Path, how: str) -> IndexCorrupt:
     """The error for a file of an index that differs from what was written."""
     return IndexCorrupt(f"{path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again")
 
@@ -149,7 +149,7 @@ def _named(error: sqlite3.Error, path: Path) -> SpanwiseError:
         return IndexLocked(f"{path} is in use by another program ({error}): try again when it has finished")
     if primary in _FORBIDDEN:
         return _read_only(path, error) if path.exists() else _gone(path)
-    return corrupt(path, str(error))
+    return corruption(path, str(error))
 
 
 def _full(path: Path, error: Exception) -> StorageFull:

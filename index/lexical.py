@@ -7,18 +7,19 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.postponed import PostponedImport
 
-from .live_postings import Corpus, CorpusStatistics, LivePostings
-from .protocol import Ids, Mask, Places, Ranking
+from .live_postings import CorpusStatistics, LivePostings, StatisticsSource
+from .protocol import Doubles, Ids, Mask, Places, Ranking, TermLists
 from .top_k import best, check_k, promising, rows_among
 
 if TYPE_CHECKING:
     from .maxscore import MaxScore, Saturation
 
-_EACH = 2**14  # rows that numpy would go through in the time it takes for a question to be prepared
+ROWS_PER_QUESTION = (
+    2**14
+)  # rows that numpy would go through in the time it takes for a question to be prepared
 COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows that numpy went through
 
 
@@ -27,7 +28,7 @@ class Weighting(Protocol):
 
     def scores(
         self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         """One score a row of `postings`, 0 for rows that share no term with the question.
 
         Contributions are added in float64 in the order of the question's terms, so that the score of a
@@ -48,7 +49,7 @@ class PostingsIndex:
         postings: LivePostings,
         weighting: Weighting,
         places: Places,
-        corpus: Corpus | None = None,
+        corpus: StatisticsSource | None = None,
         saturation: Saturation | None = None,
     ) -> None:
         self._postings = postings
@@ -62,12 +63,12 @@ class PostingsIndex:
         """The number of live passages that can be found."""
         return int(self._postings.live.sum())
 
-    def search(self, queries: Sequence[Sequence[str]], k: int, among: Ids | None = None) -> list[Ranking]:
+    def search(self, queries: TermLists, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each list of terms its best k passages; `among` does not change the statistics."""
         check_k(k)
         allowed = rows_among(self._postings.passage_ids, among)
         statistics = self._corpus.statistics(set(chain.from_iterable(queries)))
-        work = len(queries) * (len(self._postings) + _EACH)
+        work = len(queries) * (len(self._postings) + ROWS_PER_QUESTION)
         if self._saturation and not self._compiled and COMPILED.is_worth(work):
             from .maxscore import MaxScore  # loads numba
 

@@ -15,16 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .postings import Pairs, PostingsSegment
-from .protocol import Ids
+from .protocol import Bytes, Counts, Doubles, Ids, Uints
 
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
 _MAX_HELD = 2**29  # bytes of terms
 _MAX_WEIGHED = 2**21  # pairs with weights, about 40 MB
-_TERM = 32  # the cost of a term there besides its pairs, as a number of pairs
-LIKELY = 32  # terms that are compared with a misspelled word
-_ENDING = 0.25  # the cost of a letter that may belong to an ending, in edits
-_OVERHEAD = 1024  # bytes of a term besides its pairs
+_TERM_COST = 32  # the cost of a term there besides its pairs, as a number of pairs
+MAX_LIKELY_TERMS = 32  # terms that are compared with a misspelled word
+_ENDING_COST = 0.25  # the cost of a letter that may belong to an ending, in edits
+_TERM_BYTES = 1024  # bytes of a term besides its pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class CorpusStatistics:
         return self.total_length / self.n_docs if self.n_docs else 0.0
 
 
-class Corpus(Protocol):
+class StatisticsSource(Protocol):
     """What is counted over a collection, of which an index may search a part."""
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
@@ -56,10 +56,10 @@ class Corpus(Protocol):
         """The collection, with the document frequencies of all its terms."""
 
 
-class Formula(Protocol):
+class TermWeighting(Protocol):
     """The weight of a term in each passage that holds it. Equal formulas, by ==, give equal weights."""
 
-    def __call__(self, tf: NDArray[np.float64], lengths: Ids) -> NDArray[np.float64]:
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
         """One weight a passage, from the count of the term in it and its number of terms."""
 
 
@@ -67,14 +67,14 @@ class Formula(Protocol):
 class Term:
     """The live rows that hold a term, ascending, and its count in each, both read-only."""
 
-    rows: NDArray[np.uint32]
-    counts: NDArray[np.integer]
+    rows: Uints
+    counts: Counts
     prepared: Any = None  # by MaxScore, for its last statistics
 
     @property
     def size(self) -> int:
         """About how many bytes it may take."""
-        return _OVERHEAD + 12 * len(self.rows)
+        return _TERM_BYTES + 12 * len(self.rows)
 
 
 class LivePostings:
@@ -93,19 +93,19 @@ class LivePostings:
         self._n_docs, self._total_length = int(self.live.sum()), int(self.lengths[self.live].sum())
         self._terms: dict[str, Term] = {}
         self._n_held = 0
-        self._weighed: dict[tuple[str, type[Formula]], tuple[Formula, Ids, NDArray[np.float64]]] = {}
+        self._weighed: dict[tuple[str, type[TermWeighting]], tuple[TermWeighting, Ids, Doubles]] = {}
         self._n_weighed = 0
 
     def __len__(self) -> int:
         """The number of rows, deleted ones included."""
         return len(self.passage_ids)
 
-    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
+    def find(self, term: str) -> tuple[Uints, Counts]:
         """The live rows that hold a term, ascending, and the count in each; both read-only."""
         found = self.term(term)
         return found.rows, found.counts
 
-    def weighted(self, term: str, formula: Formula) -> tuple[Ids, NDArray[np.float64]]:
+    def weighted(self, term: str, formula: TermWeighting) -> tuple[Ids, Doubles]:
         """The live rows that hold a term, ascending, and their weights by a formula; both read-only.
 
         The weights by the last formula of each kind are kept.
@@ -115,10 +115,10 @@ class LivePostings:
             found = self.term(term)
             rows = found.rows.astype(np.int64)
             weights = formula(found.counts.astype(np.float64), self.lengths[rows])
-            self._n_weighed += len(rows) + _TERM
+            self._n_weighed += len(rows) + _TERM_COST
             if self._n_weighed > _MAX_WEIGHED:
                 self._weighed.clear()
-                self._n_weighed = len(rows) + _TERM
+                self._n_weighed = len(rows) + _TERM_COST
             known = formula, _read_only(rows), _read_only(weights)
             self._weighed[term, type(formula)] = known
         return known[1:]
@@ -141,9 +141,9 @@ class LivePostings:
         every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
         terms = sorted(term for term in every if 2 <= len(term) <= len(typed) + most)
         whole = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # as before stemming
-        endings = _ENDING * np.arange(len(typed), -1, -1)
+        endings = _ENDING_COST * np.arange(len(typed), -1, -1)
         costs = np.min(prefix_distances(typed, whole) + endings, axis=1)
-        return [(float(costs[at]), terms[at]) for at in np.argsort(costs, kind="stable")[:LIKELY]]
+        return [(float(costs[at]), terms[at]) for at in np.argsort(costs, kind="stable")[:MAX_LIKELY_TERMS]]
 
     def first_passages(self, term: str, n: int) -> list[int]:
         """The ids of the first n live passages that hold a term."""
@@ -181,7 +181,7 @@ class LivePostings:
             self._n_held += found.size
         return found
 
-    def _read(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
+    def _read(self, term: str) -> tuple[Uints, Counts]:
         found = [segment.find(term) for segment in self._segments]
         parts = [part + np.uint32(first) for first, (part, _) in self._numbered(found)]
         rows = np.concatenate([np.empty(0, np.uint32), *parts])
@@ -195,7 +195,7 @@ class LivePostings:
         return zip(self._first_rows, parts, strict=False)
 
 
-def _joined(parts: Sequence[NDArray[np.integer]]) -> Ids:
+def _joined(parts: Sequence[Counts]) -> Ids:
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
@@ -204,7 +204,7 @@ def _read_only(array: NDArray[_N]) -> NDArray[_N]:
     return array
 
 
-def prefix_distances(typed: str, words: Sequence[str]) -> NDArray[np.uint8]:
+def prefix_distances(typed: str, words: Sequence[str]) -> Bytes:
     """(n, len(typed) + 1): the edits between each word and the first i characters of what was typed.
 
     An edit inserts, drops or changes a character, or swaps two neighbours, which are not edited again: "ca"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import chain
@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from .live_postings import CorpusStatistics, LivePostings, Term
-from .maxscore_kernels import Scores, prepare, search
-from .protocol import Ids, Mask, Places, Ranking
+from .maxscore_kernels import prepare, search
+from .protocol import Array, Doubles, Ids, Mask, Places, Ranking, TermLists
 from .top_k import best
 
 _BATCH = 256  # questions whose terms are in memory together
@@ -41,7 +40,7 @@ class Saturation(Protocol):
     def idf(self, df: int, n_docs: int) -> float:
         """Above 0, for a term in `df` of `n_docs` passages, at least 1."""
 
-    def norms(self, lengths: Ids, avgdl: float) -> Scores:
+    def norms(self, lengths: Ids, avgdl: float) -> Doubles:
         """The norm of rows of these lengths, at least 0."""
 
 
@@ -50,7 +49,7 @@ class _Arguments(NamedTuple):
 
     places: Ids
     terms: Ids
-    weights: Scores
+    weights: Doubles
     ends: Ids
     held: Any
 
@@ -58,11 +57,11 @@ class _Arguments(NamedTuple):
 class _Prepared(NamedTuple):
     """A term for statistics: its idf, its row of `places`, and the arrays that this points to."""
 
-    norms: Scores
+    norms: Doubles
     df: int
     idf: float
     place: bytes
-    arrays: tuple[NDArray[Any], ...]
+    arrays: tuple[Array, ...]
 
 
 class MaxScore:
@@ -72,11 +71,11 @@ class MaxScore:
         self._postings = postings
         self._saturation = saturation
         self._counted = 0, 0.0  # n_docs and avgdl that the norms are made for
-        self._norms: Scores = np.empty(0)
+        self._norms: Doubles = np.empty(0)
 
     def search(
         self,
-        questions: Sequence[Sequence[str]],
+        questions: TermLists,
         k: int,
         allowed: Mask | None,
         statistics: CorpusStatistics,
@@ -110,7 +109,7 @@ class MaxScore:
         others = _pool(os.getpid(), n_threads).map(run, cuts[1:-1], cuts[2:]) if n_parts > 1 else ()
         return [run(*cuts[:2]), *others]
 
-    def _arguments(self, questions: Sequence[Sequence[str]], statistics: CorpusStatistics) -> _Arguments:
+    def _arguments(self, questions: TermLists, statistics: CorpusStatistics) -> _Arguments:
         df = statistics.df
         distinct = [term for term in dict.fromkeys(chain.from_iterable(questions)) if df.get(term)]
         numbers = {term: number for number, term in enumerate(distinct)}

@@ -2,7 +2,7 @@
 
     score = sum over the terms of  weight * tf * (k1 + 1) / (tf + norm of the row)
 
-An impact is the last factor, tf * (k1 + 1) / (tf + norm), rounded up to one of 65,535 steps. Rows are
+An impact is the last factor, tf * (k1 + 1) / (tf + norm), rounded up to one of 65,535 steps. Uints are
 searched in windows. A window whose largest impacts add up to less than the k-th score so far is left out. In
 another one, the terms with the smallest impacts, which together stay below that score, find no rows: they
 only add to rows that the other terms found, as long as these may still reach it.
@@ -21,33 +21,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import carray, types  # type: ignore[attr-defined]
 from numba.core import cgutils
-from numpy.typing import NDArray
 
 from .maxsim.kernels import compiled, instructions
-from .protocol import Ids, Mask
+from .protocol import Counts, Doubles, Ids, Mask, Uints
 
 WINDOW_BITS = 13
 _WINDOW = 1 << WINDOW_BITS  # rows
-_SLACK = 1e-6  # more than what rounding to float32 changes, as a part of the sum, for each term
-_LARGEST = 2**16 - 1  # impact
-TOPS = 16
-_LOOK_UP = 32
-_SORTED = 256  # results that are sorted here
-_FIRST = 1024  # results that there is room for at first
-
-Counts = NDArray[np.integer]
-Rows = NDArray[np.uint32]
-Scores = NDArray[np.float64]
+_ROUNDING_SLACK = 1e-6  # more than what rounding to float32 changes, as a part of the sum, for each term
+_MAX_IMPACT = 2**16 - 1  # impact
+N_HIGHEST = 16
+_LOOKUP_COST = 32
+_MAX_SORTED = 256  # results that are sorted here
+_INITIAL_RESULTS = 1024  # results that there is room for at first
 
 
 class _Scratch(NamedTuple):
     """Memory of one search; t is the number of terms of the longest question, w that of windows."""
 
-    sums: Scores  # (_WINDOW,), 0 between windows
+    sums: Doubles  # (_WINDOW,), 0 between windows
     touched: Ids  # (_WINDOW + 1,), places of the sums above 0
-    bounds: Scores  # (w,)
+    bounds: Doubles  # (w,)
     cursors: Ids  # (t,), the place of each term in the list of its windows
-    maxima: Scores  # (t,), of the terms in one window
+    maxima: Doubles  # (t,), of the terms in one window
     spans: Ids  # (t, 2), their pairs
     order: Ids  # (t,), terms by their maxima
 
@@ -57,7 +52,7 @@ class _Question(NamedTuple):
 
     places: Ids
     terms: Ids
-    weights: Scores
+    weights: Doubles
     slack: float
 
 
@@ -81,7 +76,7 @@ def _count(places: Ids, term: int, place: int) -> Any:
 @compiled
 def _impacts(places: Ids, term: int) -> Any:
     """The impacts of a term, and the size of their steps."""
-    step = carray(_pointer(places[term, 7]), TOPS + 1, np.float64)[TOPS]
+    step = carray(_pointer(places[term, 7]), N_HIGHEST + 1, np.float64)[N_HIGHEST]
     return carray(_pointer(places[term, 1]), places[term, 2], np.uint32), step
 
 
@@ -92,24 +87,24 @@ def _saturation(count: Any, norm: Any, k1: float) -> Any:
 
 
 @compiled
-def prepare(rows: Rows, counts: Counts, norms: Scores, k1: float) -> Any:
+def prepare(rows: Uints, counts: Counts, norms: Doubles, k1: float) -> Any:
     """The pairs of a term as (place in the window << 16 | impact) uint32, and the windows that hold it.
 
     These are their numbers (w,) int32, the places of their first pairs (w + 1,) int32, and their largest
     saturations (w,) float64. The last array has the highest saturations, ascending, and the size of a step.
     """
     n, last = 0, np.int64(-1)
-    tops = np.zeros(TOPS + 1)
+    tops = np.zeros(N_HIGHEST + 1)
     for place in range(len(rows)):
         row: Any = np.int64(rows[place])
         n += row >> WINDOW_BITS != last
         last = row >> WINDOW_BITS
         saturation = _saturation(counts[place], norms[row], k1)
         if saturation > tops[0]:
-            _push(tops[:TOPS], TOPS, saturation)
+            _push(tops[:N_HIGHEST], N_HIGHEST, saturation)
     tops.sort()
-    tops[:TOPS] = tops[1:]
-    step = tops[TOPS] = tops[TOPS] / _LARGEST
+    tops[:N_HIGHEST] = tops[1:]
+    step = tops[N_HIGHEST] = tops[N_HIGHEST] / _MAX_IMPACT
     numbers, starts, maxima = np.empty(n, np.int32), np.empty(n + 1, np.int32), np.zeros(n, np.float64)
     impacts = np.empty(len(rows), np.uint32)
     at, last = -1, np.int64(-1)
@@ -121,7 +116,7 @@ def prepare(rows: Rows, counts: Counts, norms: Scores, k1: float) -> Any:
             numbers[at], starts[at] = last, place
         saturation = _saturation(counts[place], norms[row], k1)
         maxima[at] = max(maxima[at], saturation)
-        impacts[place] = (row & (_WINDOW - 1)) << 16 | min(np.int64(np.ceil(saturation / step)), _LARGEST)
+        impacts[place] = (row & (_WINDOW - 1)) << 16 | min(np.int64(np.ceil(saturation / step)), _MAX_IMPACT)
     starts[n] = len(rows)
     return impacts, numbers, starts, maxima, tops
 
@@ -138,7 +133,7 @@ def _find(values: Any, bits: int, start: int, end: int, wanted: int) -> Any:
 
 
 @compiled
-def _push(heap: Scores, n: int, score: float) -> Any:
+def _push(heap: Doubles, n: int, score: float) -> Any:
     """The new size of a heap, the smallest first, that takes a score; a full one takes a higher one."""
     at = 0
     if n < len(heap):
@@ -200,7 +195,7 @@ def _enter(question: _Question, scratch: _Scratch, window: int) -> None:
 
 
 @compiled
-def _ordered(maxima: Scores, n_terms: int, order: Ids) -> Any:
+def _ordered(maxima: Doubles, n_terms: int, order: Ids) -> Any:
     """The number of terms with a maximum above 0, written into `order` with the smallest first."""
     n = 0
     for term in range(n_terms):
@@ -238,7 +233,7 @@ def _collect(question: _Question, scratch: _Scratch, threshold: float) -> Any:
             held = sums[local]
             touched[n] = local
             n += held == 0
-            sums[local] = held + weight * np.float32(impact & _LARGEST)
+            sums[local] = held + weight * np.float32(impact & _MAX_IMPACT)
     n_pairs = 0
     for at in range(n_others):
         n_pairs += spans[order[at], 1] - spans[order[at], 0]
@@ -246,7 +241,7 @@ def _collect(question: _Question, scratch: _Scratch, threshold: float) -> Any:
         n = _kept(sums, touched, n, np.float32(threshold / slack - others))
     if not n:
         return 0
-    is_few = n * n_others * _LOOK_UP < n_pairs
+    is_few = n * n_others * _LOOKUP_COST < n_pairs
     for at in range(n_others - 1, -1, -1):
         term = order[at]
         impacts, step = _impacts(places, terms[term])
@@ -256,13 +251,13 @@ def _collect(question: _Question, scratch: _Scratch, threshold: float) -> Any:
                 local = touched[number]
                 place = _find(impacts, 16, spans[term, 0], spans[term, 1], local)
                 if place >= 0:
-                    sums[local] += weight * np.float32(impacts[place] & _LARGEST)
+                    sums[local] += weight * np.float32(impacts[place] & _MAX_IMPACT)
         else:
             for place in range(spans[term, 0], spans[term, 1]):
                 impact = impacts[place]
                 local = impact >> 16
                 held = sums[local]
-                sums[local] = held + weight * np.float32(impact & _LARGEST) * np.float32(held > 0)
+                sums[local] = held + weight * np.float32(impact & _MAX_IMPACT) * np.float32(held > 0)
     return n
 
 
@@ -281,7 +276,7 @@ def _kept(sums: Any, touched: Any, n: int, least: Any) -> Any:
 
 
 @compiled
-def _score(question: _Question, norms: Scores, k1: float, found: Ids, scores: Scores) -> None:
+def _score(question: _Question, norms: Doubles, k1: float, found: Ids, scores: Doubles) -> None:
     """Write the scores of rows, added in the order of the question."""
     places, terms, weights, _ = question
     scores[:] = 0
@@ -303,8 +298,8 @@ def _least(question: _Question, k: int) -> Any:
     places, terms, weights, slack = question
     least = 0.0
     for term in range(len(terms)):
-        tops = carray(_pointer(places[terms[term], 7]), TOPS, np.float64)
-        least = max(least, weights[term] * tops[TOPS - k])
+        tops = carray(_pointer(places[terms[term], 7]), N_HIGHEST, np.float64)
+        least = max(least, weights[term] * tops[N_HIGHEST - k])
     return least / slack
 
 
@@ -334,7 +329,7 @@ def _scratch(n_windows: int, longest: int) -> Any:
 
 @compiled
 def search(
-    places: Ids, terms: Ids, weights: Scores, ends: Ids, norms: Scores, k1: float, k: int, allowed: Mask
+    places: Ids, terms: Ids, weights: Doubles, ends: Ids, norms: Doubles, k1: float, k: int, allowed: Mask
 ) -> Any:
     """For each question its best k rows and all that tie with the last, by score.
 
@@ -348,16 +343,16 @@ def search(
     longest = (ends[1:] - ends[:-1]).max()
     scratch = _scratch(n_windows, longest)
     heap = np.empty(min(k, len(norms)))
-    found_rows, found_scores = np.empty(_FIRST, np.int64), np.empty(_FIRST)
+    found_rows, found_scores = np.empty(_INITIAL_RESULTS, np.int64), np.empty(_INITIAL_RESULTS)
     found_ends, is_unordered = np.zeros(len(ends), np.int64), np.zeros(len(ends) - 1, np.bool_)
     done = 0
     for number in range(len(ends) - 1):
         asked = slice(ends[number], ends[number + 1])
-        slack = 1 + _SLACK * (2 + ends[number + 1] - ends[number])
+        slack = 1 + _ROUNDING_SLACK * (2 + ends[number + 1] - ends[number])
         question = _Question(places, terms[asked], weights[asked], slack)
         _open(question, scratch)
         n_heap, threshold, n = 0, 0.0, done
-        if k <= TOPS and not len(allowed):
+        if k <= N_HIGHEST and not len(allowed):
             threshold = _least(question, k)
         rounding = _rounding(question)
         for window in range(n_windows):
@@ -391,7 +386,7 @@ def search(
 
 
 @compiled
-def _best(rows: Ids, scores: Scores, start: int, end: int, threshold: float) -> Any:
+def _best(rows: Ids, scores: Doubles, start: int, end: int, threshold: float) -> Any:
     """The new end of the results [start:end] without those below the threshold."""
     kept = start
     for at in range(start, end):
@@ -402,9 +397,9 @@ def _best(rows: Ids, scores: Scores, start: int, end: int, threshold: float) -> 
 
 
 @compiled
-def _sort(rows: Ids, scores: Scores) -> Any:
+def _sort(rows: Ids, scores: Doubles) -> Any:
     """Whether the results are now in their final order: no scores are equal, and there are not many."""
-    if len(rows) > _SORTED:
+    if len(rows) > _MAX_SORTED:
         return False
     is_strict = True
     for at in range(1, len(rows)):

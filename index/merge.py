@@ -24,7 +24,7 @@ from .protocol import Ids
 from .schema import SegmentEntry
 from .segment import CODEBOOK, POSTINGS, Columns, is_segment_name, open_segment, write_segment
 
-FAN = 4  # segments of one level that become one of the next
+MERGE_FACTOR = 4  # segments of one level that become one of the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def choose(sizes: Sequence[Size]) -> list[int]:
             place for place, size in enumerate(sizes) if place not in chosen and _level(size.live) == level
         ]
         # The segments chosen below arrive on a level as one more, so merges cascade in one step.
-        if len(here) + (merged > 0 and _level(merged) == level) >= FAN:
+        if len(here) + (merged > 0 and _level(merged) == level) >= MERGE_FACTOR:
             chosen.update(here)
             merged += sum(sizes[place].live for place in here)
     return sorted(chosen)
@@ -85,7 +85,7 @@ def merge_segments(folder: Path, catalog: CatalogWriter) -> bool:
 
 def _merge_family(folder: Path, catalog: CatalogWriter, family: Sequence[SegmentEntry], deleted: Ids) -> bool:
     """Merge segments of one kind and model; False when all of them stay."""
-    if len(family) < FAN and not len(deleted):
+    if len(family) < MERGE_FACTOR and not len(deleted):
         return False
     segments = [open_segment(folder / entry.id) for entry in family]
     dead = [int(np.isin(segment.passage_ids, deleted).sum()) for segment in segments]

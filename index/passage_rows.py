@@ -18,19 +18,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 
 from .catalog import CatalogWriter
-from .protocol import Ids, Mask
+from .protocol import Array, Ids, Mask, Uints
 from .segment import TOKENS, VECTORS, Blocks, Columns, Segment, open_segment
 from .top_k import rows_of
 
-Data = Mapping[str, NDArray[Any]]
+Data = Mapping[str, Array]
 DATA = {VECTORS: ("vectors",), TOKENS: ("centroids", "values", "scales")}
 
 _BLOCK = 16_384  # rows of data that are copied or read together
@@ -57,7 +55,7 @@ def span_places(starts: Ids, lengths: Ids) -> Ids:
     return places
 
 
-def sums_of(data: Data, starts: Ids, ends: Ids) -> NDArray[np.uint32]:
+def sums_of(data: Data, starts: Ids, ends: Ids) -> Uints:
     """The CRC-32 over the data of each passage, which has the rows `starts[i]` to `ends[i]`."""
     columns = [np.ascontiguousarray(column) for column in data.values()]
     found = np.zeros(len(starts), np.uint32)
@@ -85,14 +83,14 @@ class RowsSegment:
         return np.arange(1, len(self.passage_ids) + 1) if ends is None else ends
 
     @cached_property
-    def sums(self) -> NDArray[np.uint32]:
+    def sums(self) -> Uints:
         """(n,) the sums, compared with their digest on first use, like ids and ends."""
         self._segment.check("passage_ids", "sums", *(["ends"] if "ends" in self._segment.columns else []))
         bounds = np.concatenate(([0], self.ends))
         if (bounds[1:] <= bounds[:-1]).any() or bounds[-1] != self.n_rows:
-            raise self.corrupt("its ends are not places among its rows")
+            raise self.corruption("its ends are not places among its rows")
         if (self.passage_ids[1:] <= self.passage_ids[:-1]).any():
-            raise self.corrupt("its passages do not ascend")
+            raise self.corruption("its passages do not ascend")
         return self._segment.columns["sums"]
 
     @property
@@ -115,7 +113,7 @@ class RowsSegment:
         """Raise `IndexCorrupt` unless the data of these passages match their sums."""
         expected = self.sums[rows]
         if not np.array_equal(sums_of(self.data, *spans_of(self.ends, rows)), expected):
-            raise self.corrupt("the data of a passage do not match their sum")
+            raise self.corruption("the data of a passage do not match their sum")
 
     def check(self, *names: str) -> None:
         """Compare columns of data (all by default) with their digests."""
@@ -126,9 +124,9 @@ class RowsSegment:
         """Give back the memory of what was read."""
         self._segment.release()
 
-    def corrupt(self, how: str) -> IndexCorrupt:
+    def corruption(self, how: str) -> IndexCorrupt:
         """The error for a segment that differs from what was written."""
-        return self._segment.corrupt(how)
+        return self._segment.corruption(how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +136,7 @@ class Batch:
     passage_ids: Ids
     ends: Ids
     data: Data
-    sums: NDArray[np.uint32]
+    sums: Uints
 
     @classmethod
     def of(cls, passage_ids: Ids, lengths: Ids, data: Data) -> Batch:
@@ -163,7 +161,7 @@ def merge_rows(kind: str, parts: Sequence[RowsSegment | Batch], deleted: Ids) ->
     """
     stored = StoredRows.live(parts, deleted)
     order = np.argsort(stored.passage_ids)
-    columns: dict[str, NDArray[Any] | Blocks] = {"passage_ids": stored.passage_ids[order]}
+    columns: dict[str, Array | Blocks] = {"passage_ids": stored.passage_ids[order]}
     sums = stored.sums[order]  # checks the lengths
     if kind == TOKENS:
         columns["ends"] = np.cumsum(stored.lengths[order])
@@ -232,7 +230,7 @@ class StoredRows:
         return int(self.lengths.sum())
 
     @property
-    def sums(self) -> NDArray[np.uint32]:
+    def sums(self) -> Uints:
         """(n,) the sum of each passage, as it was written."""
         pairs = zip(self._segments, self._kept, strict=True)
         return np.concatenate([np.empty(0, np.uint32), *(segment.sums[rows] for segment, rows in pairs)])
@@ -252,7 +250,7 @@ class StoredRows:
         self.check_rows(rows)
         return {name: self._column(name, rows) for name in self.parts[0].data}
 
-    def _column(self, name: str, rows: Ids) -> NDArray[Any]:
+    def _column(self, name: str, rows: Ids) -> Array:
         lengths, columns = self.lengths[rows], [part.data[name] for part in self.parts]
         if len(columns) == 1:
             return columns[0][span_places(self.parts[0].starts[rows], lengths)]
@@ -283,7 +281,7 @@ class StoredRows:
                 segment.release()
             self._trusted[:] = True
 
-    def blocks(self, name: str, rows: Ids | None = None) -> Iterator[NDArray[Any]]:
+    def blocks(self, name: str, rows: Ids | None = None) -> Iterator[Array]:
         """One column of the data of these rows (all by default), block by block."""
         rows = np.arange(len(self)) if rows is None else rows
         ends, first = np.cumsum(self.lengths[rows]), 0

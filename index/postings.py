@@ -26,12 +26,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise, repeat
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Ids
+from .protocol import Array, Ids, Uints
 from .segment import Segment
 
 _BLOCK = 2**16  # pairs that a merge sorts together; each takes about 60 bytes meanwhile
@@ -77,7 +76,7 @@ class PostingsBuilder:
             self._rows.append(row)
             self._counts.append(count)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, Array]:
         """The columns of the segment; equal passages in equal order give equal bytes."""
         terms = sorted((term.encode("utf-8"), number) for term, number in self._vocabulary.items())
         rank = np.empty(len(terms), np.uint32)
@@ -97,11 +96,11 @@ class PostingsBuilder:
 def columns_of(
     vocabulary: Sequence[bytes],
     df: Ids,
-    rows: NDArray[np.uint32],
-    counts: NDArray[Any],
+    rows: Uints,
+    counts: Array,
     passage_ids: Ids,
-    lengths: NDArray[np.uint32],
-) -> dict[str, NDArray[Any]]:
+    lengths: Uints,
+) -> dict[str, Array]:
     """The columns of the file: terms sorted, `df` pairs for each, the pairs in order of term and row."""
     starts = _running_total(df)
     return {
@@ -116,7 +115,7 @@ def columns_of(
     }
 
 
-def narrow(counts: NDArray[Any]) -> NDArray[Any]:
+def narrow(counts: Array) -> Array:
     """The counts in 16 bits each if all of them fit, else in 32."""
     return counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32, copy=False)
 
@@ -125,14 +124,14 @@ def _running_total(sizes: Ids) -> NDArray[np.uint64]:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
 
 
-def _sums(starts: NDArray[np.uint64], rows: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.uint32]:
+def _sums(starts: NDArray[np.uint64], rows: Array, counts: Array) -> Uints:
     ends = pairwise(map(int, starts))
     return np.fromiter(
         (_sum(rows[start:end], counts[start:end]) for start, end in ends), np.uint32, len(starts) - 1
     )
 
 
-def _sum(rows: NDArray[Any], counts: NDArray[Any]) -> int:
+def _sum(rows: Array, counts: Array) -> int:
     return zlib.crc32(counts.data, zlib.crc32(rows.data))
 
 
@@ -141,9 +140,9 @@ class PostingsSegment:
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
-        self._columns: Mapping[str, NDArray[Any]] = segment.columns
+        self._columns: Mapping[str, Array] = segment.columns
         self.passage_ids: Ids = segment.columns["passage_ids"]
-        self.lengths: NDArray[np.uint32] = segment.columns["lengths"]
+        self.lengths: Uints = segment.columns["lengths"]
 
     @classmethod
     def open(cls, segment: Segment) -> PostingsSegment:
@@ -152,7 +151,7 @@ class PostingsSegment:
         for offsets, end in (("term_ends", "terms"), ("starts", "rows")):
             column = segment.columns[offsets]
             if column[0] != 0 or column[-1] != len(segment.columns[end]) or (column[1:] < column[:-1]).any():
-                raise segment.corrupt(f"{offsets} are not places in {end}")
+                raise segment.corruption(f"{offsets} are not places in {end}")
         return cls(segment)
 
     @classmethod
@@ -175,7 +174,7 @@ class PostingsSegment:
             yield terms[start : int(end)].tobytes()
             start = int(end)
 
-    def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+    def pairs_between(self, first: int, last: int) -> tuple[Uints, Array]:
         """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` only."""
         start, end = int(self.starts[first]), int(self.starts[last])
         return self._columns["rows"][start:end], self._columns["counts"][start:end]
@@ -184,14 +183,14 @@ class PostingsSegment:
         """Give back the memory of what was read."""
         self._segment.release()
 
-    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[Any]]:
+    def find(self, term: str) -> tuple[Uints, Array]:
         """The rows that hold a term, ascending, and the count in each; empty when none does."""
         number = self._number(term.encode("utf-8"))
         starts = self._columns["starts"]
         start, end = (0, 0) if number is None else (int(starts[number]), int(starts[number + 1]))
         rows, counts = self._columns["rows"][start:end], self._columns["counts"][start:end]
         if number is not None and _sum(rows, counts) != self._columns["sums"][number]:
-            raise self._segment.corrupt(f"the rows of {term!r} do not match their sum")
+            raise self._segment.corruption(f"the rows of {term!r} do not match their sum")
         return rows, counts
 
     def pairs(self) -> Pairs:
@@ -216,7 +215,7 @@ class PostingsSegment:
         return number if number < n and self._term(number) == term else None
 
 
-def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[str, NDArray[Any]]:
+def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[str, Array]:
     """The columns of one segment with the live passages of several, without terms that no passage holds.
 
     The merge goes through the common sorted dictionary in ranges of some ten thousand pairs and sorts one

@@ -22,7 +22,7 @@ import numpy as np
 from spanwise.errors import DocumentRejected, FormatTooNew, FormatTooOld
 from spanwise.types import Document, Heading, Label, Passage
 
-from .files import corrupt, named_errors, publish
+from .files import corruption, named_errors, publish
 from .protocol import Ids
 from .segment import FORMAT
 
@@ -62,7 +62,7 @@ CREATE TABLE segments (
 ) STRICT;
 """
 
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 _DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
 _PASSAGE = ("document_id", "start", "end", "page", "line", "heading", "label", "content")
 _REFUSAL = ("document_id", "size", "mtime_ns", "kind", "reason", "reader")
@@ -79,7 +79,7 @@ class FileState:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class UnreadFile:
     """A file that is not stored, with the reason: broken or forbidden ("rejected"), or no document at all
     ("skipped"). `reader` is the version of the reader that refused it; another version may accept it.
     """
@@ -112,7 +112,7 @@ class SegmentEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class CommitState:
     """One commit: counts over live rows, and the digest over everything that decides what is searched."""
 
     generation: int
@@ -204,7 +204,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
 def _check_header(connection: sqlite3.Connection, path: Path) -> None:
     (application_id,) = connection.execute("PRAGMA application_id").fetchone()
     if application_id != _APPLICATION_ID:
-        raise corrupt(path, "it is not the catalog of a spanwise index")
+        raise corruption(path, "it is not the catalog of a spanwise index")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > FORMAT:
         raise FormatTooNew(
@@ -222,7 +222,7 @@ def indexed_text(passage: Passage) -> str:
     return "\n".join([*passage.heading, passage.text])
 
 
-def document_row(document: Document, state: FileState) -> Row:
+def document_row(document: Document, state: FileState) -> TableRow:
     """The row that stores a document; `DocumentRejected` for text that UTF-8 cannot hold."""
     row = {
         "id": document.id,
@@ -239,7 +239,7 @@ def document_row(document: Document, state: FileState) -> Row:
         raise DocumentRejected(f"{document.id!a}: a lone surrogate, {at}") from None
 
 
-def document_structure(document: Document) -> Row:
+def document_structure(document: Document) -> TableRow:
     """The columns of a document but its id, its text and what belongs to its file."""
     return {
         "media_type": document.media_type,
@@ -271,7 +271,7 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
     )
 
 
-def passage_row(passage: Passage) -> Row:
+def passage_row(passage: Passage) -> TableRow:
     """The row that stores a passage; the catalog gives it an id. Passages of equal `content` (the digest of
     their indexed text) have the same vectors.
     """
@@ -308,13 +308,13 @@ def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
     )
 
 
-def refusal_row(document_id: str, refusal: Refusal) -> Row:
+def unread_row(document_id: str, refusal: UnreadFile) -> TableRow:
     """The row that stores a refusal."""
     row = {"document_id": document_id, **asdict(refusal)}
-    return row | {"digest": refusal_digest(row)}
+    return row | {"digest": unread_digest(row)}
 
 
-def refusal_digest(row: Mapping[str, Any]) -> str:
+def unread_digest(row: Mapping[str, Any]) -> str:
     """The digest that the row of a refusal must have."""
     return _digest([row[column] for column in _REFUSAL])
 

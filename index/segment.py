@@ -25,12 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import FormatTooNew, IndexCorrupt
 
-from .files import corrupt, publish, write_file
-from .protocol import Ids
+from .files import corruption, publish, write_file
+from .protocol import Array, Ids
 
 FORMAT = 4  # of the whole index: catalog and segments
 MANIFEST = "manifest.json"
@@ -125,7 +124,7 @@ class Segment:
     path: Path
     kind: str
     model: str
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Array]
     digests: Mapping[str, str]
     data: mmap.mmap | bytes
 
@@ -138,17 +137,17 @@ class Segment:
         """Compare columns with their digests; `IndexCorrupt` names the file and the column."""
         for name in names:
             if hashlib.sha256(self.columns[name].data).hexdigest() != self.digests[name]:
-                raise self.corrupt(f"column {name} does not match its digest")
+                raise self.corruption(f"column {name} does not match its digest")
 
     def check_file(self) -> None:
         """Compare the whole file with its digest, including the bytes between columns."""
         if hashlib.sha256(self.data).hexdigest() != self.digests[COLUMNS]:
             self.check(*self.columns)
-            raise self.corrupt("a byte between its columns changed")
+            raise self.corruption("a byte between its columns changed")
 
-    def corrupt(self, how: str) -> IndexCorrupt:
+    def corruption(self, how: str) -> IndexCorrupt:
         """The error for a file that differs from what was written."""
-        return corrupt(self.path / COLUMNS, how)
+        return corruption(self.path / COLUMNS, how)
 
     def release(self) -> None:
         """Give back the memory of pages that were read; they are read again when needed."""
@@ -189,9 +188,9 @@ def _manifest(path: Path) -> Manifest:
         with (path / MANIFEST).open("rb") as file:
             text = file.read(MAX_MANIFEST_BYTES)
     except FileNotFoundError:
-        raise corrupt(path / MANIFEST, "the file is missing") from None
+        raise corruption(path / MANIFEST, "the file is missing") from None
     if hashlib.sha256(text).hexdigest() != path.name:
-        raise corrupt(path / MANIFEST, "it does not match the name of the segment")
+        raise corruption(path / MANIFEST, "it does not match the name of the segment")
     return parse_manifest(text, path / MANIFEST)
 
 
@@ -200,13 +199,13 @@ def _map(path: Path, size: int) -> mmap.mmap | bytes:
         with path.open("rb") as file:
             found = file.seek(0, 2)
             if found != size:
-                raise corrupt(path, f"it has {found} bytes instead of {size}")
+                raise corruption(path, f"it has {found} bytes instead of {size}")
             return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError:
-        raise corrupt(path, "the file is missing") from None
+        raise corruption(path, "the file is missing") from None
 
 
-def _array(data: mmap.mmap | bytes, column: Column) -> NDArray[Any]:
+def _array(data: mmap.mmap | bytes, column: Column) -> Array:
     flat = np.frombuffer(data, np.dtype(column.dtype), prod(column.shape), column.offset)
     return flat.reshape(column.shape)
 
@@ -226,7 +225,7 @@ def parse_manifest(text: bytes, path: Path) -> Manifest:
             raise ValueError(f"format {raw['format']!r}, expected {FORMAT}")
         _check(manifest)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise corrupt(path, f"invalid manifest: {error!r}") from error
+        raise corruption(path, f"invalid manifest: {error!r}") from error
     return manifest
 
 
@@ -274,10 +273,10 @@ class Blocks:
 
     dtype: str
     shape: tuple[int, ...]
-    parts: Iterable[NDArray[Any]]
+    parts: Iterable[Array]
 
 
-Columns = Mapping[str, NDArray[Any] | Blocks]
+Columns = Mapping[str, Array | Blocks]
 
 
 def write_segment(folder: Path, kind: str, model: str, columns: Columns) -> str:

@@ -11,15 +11,15 @@ import numpy as np
 from spanwise.errors import IndexCorrupt, IndexEmpty
 from spanwise.types import Passage
 
-from .ann import CACHE, ApproximateIndex, Codes, Tuning, read_codes
+from .ann import CACHE, ApproximateIndex, IvfCodes, Tuning, read_codes
 from .catalog import Catalog
 from .dense import VectorIndex
-from .live_postings import Corpus, LivePostings
+from .live_postings import LivePostings, StatisticsSource
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import open_tokens
 from .passage_rows import RowsSegment, StoredRows
 from .postings import PostingsSegment
-from .protocol import Floats, Ids, Index, Places
+from .protocol import Floats, Ids, Index, Places, TermLists
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ class MakeLexical(Protocol):
     """Builds a lexical index over postings."""
 
     def __call__(
-        self, postings: LivePostings, places: Places, corpus: Corpus | None = None
-    ) -> Index[Sequence[Sequence[str]]]:
+        self, postings: LivePostings, places: Places, corpus: StatisticsSource | None = None
+    ) -> Index[TermLists]:
         """The index; `corpus` counts a collection of which the postings are a part."""
 
 
@@ -55,7 +55,7 @@ class Snapshot(Catalog):
         self._deleted = np.empty(0, np.int64)
         self._known: dict[int, Passage] = {}
         self._postings: LivePostings | None = None
-        self._lexical: dict[str, Index[Sequence[Sequence[str]]]] = {}
+        self._lexical: dict[str, Index[TermLists]] = {}
         self._vectors: dict[tuple[str, bool], VectorIndex] = {}
         self._tokens: dict[str, tuple[StoredRows, Codebook]] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
@@ -83,7 +83,7 @@ class Snapshot(Catalog):
         self.begin()
         return self.read_digest() == self.digest
 
-    def found(self, passage_ids: Sequence[int]) -> list[Passage]:
+    def cached_passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in this order; recently found ones are not read again."""
         found = {number: one for number in passage_ids if (one := self._known.get(number))}
         if lacking := [number for number in dict.fromkeys(passage_ids) if number not in found]:
@@ -124,7 +124,7 @@ class Snapshot(Catalog):
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
-    def lexical(self, name: str, make: MakeLexical) -> Index[Sequence[Sequence[str]]]:
+    def lexical(self, name: str, make: MakeLexical) -> Index[TermLists]:
         """The index that `make` builds over the postings, once for each `name` of a ranking."""
         if name not in self._lexical:
             self._lexical[name] = make(self.postings(), self.places)
@@ -152,7 +152,7 @@ class Snapshot(Catalog):
         parts = [RowsSegment(part) for part in self._parts(VECTORS, model_digest)]
         return StoredRows.live(parts, self._deleted)
 
-    def codes(self, model_digest: str) -> Codes | None:
+    def codes(self, model_digest: str) -> IvfCodes | None:
         """The codes of a model's vectors; None when there are none that can be trusted."""
         return read_codes(self.path.parent / CACHE, model_digest)
 

@@ -18,7 +18,7 @@ from threading import Lock
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound
 
-from .ann import CACHE, FROM, RECALL, OnProgress, renewed
+from .ann import CACHE, MIN_VECTORS, RECALL, OnProgress, renewed
 from .catalog import Catalog
 from .files import WriteLock, make_folder, named_errors
 from .schema import create_catalog
@@ -125,7 +125,10 @@ class Store:
         return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
 
     def approximate(
-        self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
+        self,
+        recall: float = RECALL,
+        at_least: int = MIN_VECTORS,
+        on_progress: OnProgress = lambda done, total: None,
     ) -> bool:
         """Bring the FAISS indexes of collections of `at_least` vectors up to date; True when one was written.
 

@@ -9,17 +9,16 @@ from collections.abc import Callable, Sequence
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import VectorRejected
 
-from .protocol import Floats, Ids, Mask, Places, Ranking
+from .protocol import Counts, Doubles, Floats, Ids, Mask, Places, Ranking
 
 _NORM_TOLERANCE = 1e-3
 _BLOCK = 65_536  # rows that are checked together
 
 
-def best(passage_ids: Ids, scores: NDArray[np.float64], k: int, places: Places) -> Ranking:
+def best(passage_ids: Ids, scores: Doubles, k: int, places: Places) -> Ranking:
     """The k highest scores, best first; equal scores by (document id, start, end).
 
     Places are looked up only where scores tie, because that reads the catalog.
@@ -39,7 +38,7 @@ def best(passage_ids: Ids, scores: NDArray[np.float64], k: int, places: Places) 
     return Ranking(passage_ids[:k], scores[:k])
 
 
-def promising(scores: NDArray[np.float64], k: int) -> Ids:
+def promising(scores: Doubles, k: int) -> Ids:
     """The rows, ascending, of the positive scores that may be among the k highest, all ties included.
 
     The scores are laid out as a table. Each of its best k columns holds a score of at least the k-th highest
@@ -109,7 +108,7 @@ def check_vectors(vectors: Floats, width: int | None, n_rows: int, name: Callabl
 
 
 def check_token_vectors(
-    vectors: Floats, lengths: Sequence[int] | NDArray[np.integer], width: int, passage_ids: Sequence[int]
+    vectors: Floats, lengths: Sequence[int] | Counts, width: int, passage_ids: Sequence[int]
 ) -> Ids:
     """The lengths as a column; `VectorRejected` unless each passage has at least one vector, the lengths add
     up to the rows, and every row is a unit vector.

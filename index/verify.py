@@ -45,7 +45,7 @@ def _catalog_problems(catalog: Catalog) -> Iterator[str]:
                 f"committed were {state.n_documents} and {state.n_passages}"
             )
         yield from _row_problems(catalog, documents)
-        catalog.refusals()
+        catalog.unread_files()
     except SpanwiseError as error:
         yield str(error)
 

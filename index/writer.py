@@ -17,12 +17,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
-from .ann import CACHE, Codes, drop_codes, write_codes
+from .ann import CACHE, IvfCodes, drop_codes, write_codes
 from .catalog import CatalogWriter
 from .files import WriteLock, named_errors
 from .maxsim.codebook import Codebook
@@ -30,8 +29,8 @@ from .maxsim.tokens import PendingTokens
 from .merge import merge_segments, orphans, remove_orphans
 from .passage_rows import Data, PendingRows
 from .postings import PostingsBuilder
-from .protocol import Floats, Ids
-from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
+from .protocol import Counts, Floats, Ids, TermLists
+from .schema import FileState, SegmentEntry, UnreadFile, document_row, passage_row, unread_row
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
 from .top_k import check_vectors
 
@@ -84,7 +83,7 @@ class Writer:
         self,
         document: Document,
         passages: Sequence[Passage],
-        terms: Sequence[Sequence[str]],
+        terms: TermLists,
         state: FileState,
     ) -> list[int]:
         """Add a document, or replace the one of the same id; the new ids of its passages.
@@ -97,7 +96,7 @@ class Writer:
         row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
         with self._change():
             self._catalog.remove_document(document.id)
-            self._catalog.remove_refusal(document.id)
+            self._catalog.remove_unread_file(document.id)
             sources = self._same_content([row["content"] for row in passage_rows])
             ids = self._catalog.add_document(row, passage_rows)
             self.reused_vectors += self._reuse(ids, sources)
@@ -120,16 +119,16 @@ class Writer:
         if not found:
             raise ValueError(f"no document {document_id!r} in the index {self._folder}")
 
-    def refuse(self, document_id: str, refusal: Refusal) -> None:
+    def put_unread_file(self, document_id: str, refusal: UnreadFile) -> None:
         """Store or replace the reason why a file was refused. A document of that id stays until removed."""
-        row = refusal_row(document_id, refusal)
+        row = unread_row(document_id, refusal)
         with self._change():
-            self._catalog.add_refusal(row)
+            self._catalog.put_unread_file(row)
 
-    def forget_refusal(self, document_id: str) -> None:
+    def remove_unread_file(self, document_id: str) -> None:
         """Delete the refusal of a file; `ValueError` when there is none."""
         with self._change():
-            found = self._catalog.remove_refusal(document_id)
+            found = self._catalog.remove_unread_file(document_id)
         if not found:
             raise ValueError(f"no refusal of {document_id!r} in the index {self._folder}")
 
@@ -171,7 +170,7 @@ class Writer:
         model_digest: str,
         passage_ids: Sequence[int],
         vectors: Floats,
-        lengths: Sequence[int] | NDArray[np.integer],
+        lengths: Sequence[int] | Counts,
     ) -> int:
         """Store the token vectors of passages, compressed; the number of these passages.
 
@@ -217,7 +216,7 @@ class Writer:
             self._drop(CODEBOOK, model_digest)
             self._tokens.drop(model_digest)
 
-    def put_codes(self, model_digest: str, codes: Codes) -> None:
+    def put_codes(self, model_digest: str, codes: IvfCodes) -> None:
         """Replace the FAISS index of a model's vectors at once: a cache is no part of a commit."""
         with named_errors(self._folder):
             write_codes(self._folder / CACHE, model_digest, codes)

@@ -6,7 +6,7 @@
 error, after each residual was divided by its root mean square. Codes and scale of a token are then changed in
 turn, a number at a time, to make smaller
 
-    |e|^2 + ALONG * <e, x>^2,   e = x - decoded
+    |e|^2 + ALONG_WEIGHT * <e, x>^2,   e = x - decoded
 
 because the question vector that matches x points along x more than in any other direction.
 
@@ -29,36 +29,35 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.postponed import PostponedImport
 
-from ..protocol import Floats, Ids
+from ..protocol import Array, Doubles, Floats, Ids, Shorts
 from ..segment import Segment
 
 if TYPE_CHECKING:
     import torch
 
 BITS = 4
-ALONG = 4.0
+ALONG_WEIGHT = 4.0
 MAX_CENTROIDS = 65_536  # a code is 16 bits
 PER_CENTROID = 4  # vectors of the sample for each centroid, at least
 _BLOCK = 8192  # tokens at a time
-_FEW = 256  # vectors that may all be centroids
-_RUN = 512  # vectors, of a few passages, that are held back together
-_HIGHEST = 1000.0  # number that a scale of 16 bits still holds
+_MAX_UNTRAINED = 256  # vectors that may all be centroids
+_HELD_BACK_RUN = 512  # vectors, of a few passages, that are held back together
+_MAX_NUMBER = 1000.0  # number that a scale of 16 bits still holds
 _LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
 _LEVELS_ENOUGH = 2048  # numbers that levels can be made of
 _LEVELS_ROUNDS = 50
 _KMEANS_ROUNDS = 6
 _SMALLEST = 1e-6
 _PROBES = 8  # groups of centroids that a vector is compared with
-_UNGROUPED = 1024  # centroids that are all compared
+_MAX_UNGROUPED = 1024  # centroids that are all compared
 _NEAREST_BLOCK = 16_384  # vectors at a time
 NUMBA = PostponedImport("numba", budget=1_000_000)  # tokens, decoded and compared in numpy
 
 Finder = Callable[[Floats], Ids]
-Codes = Mapping[str, NDArray[Any]]
+Codes = Mapping[str, Array]
 """The codes of T tokens, as the columns of a segment:
 
 centroids  (T,) uint16                     the nearest centroid
@@ -100,7 +99,7 @@ class Codebook:
         if not len(sample):
             raise ValueError("no vector to train on")
         seen, unseen = _split(sample)
-        if len(seen) <= _FEW:
+        if len(seen) <= _MAX_UNTRAINED:
             centroids = np.unique(seen, axis=0)
         else:
             centroids = lloyd(seen, n_centroids(n_tokens, len(seen)), seed, Nearest.build)[0]
@@ -119,7 +118,7 @@ class Codebook:
         """Bytes of a token's values; its centroid and its scale take two more each."""
         return self.width * BITS // 8
 
-    def nearest(self, vectors: Floats) -> NDArray[np.uint16]:
+    def nearest(self, vectors: Floats) -> Shorts:
         """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
         return self._finder(_checked(vectors, self.width)).astype(np.uint16)
 
@@ -134,7 +133,9 @@ class Codebook:
         for start in range(0, len(vectors), _BLOCK):
             at = slice(start, start + _BLOCK)
             residuals = vectors[at] - self.centroids[centroids[at]]
-            encode(vectors[at].copy(), residuals, self.levels, codes[at], scales[at], np.float32(ALONG))
+            encode(
+                vectors[at].copy(), residuals, self.levels, codes[at], scales[at], np.float32(ALONG_WEIGHT)
+            )
         values = codes[:, ::2] | np.left_shift(codes[:, 1::2], np.uint8(BITS))
         return {"centroids": centroids, "values": values, "scales": scales.astype(np.float16)}
 
@@ -173,7 +174,7 @@ class Codebook:
         added = lloyd(seen[np.sort(worst)], more, self.seed, Nearest.build)[0]
         return replace(self, centroids=np.concatenate([self.centroids, added]), n_tokens=n_tokens)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, Array]:
         """The columns of its segment."""
         return {
             "centroids": self.centroids,
@@ -191,7 +192,7 @@ class Codebook:
         try:
             return cls(columns["centroids"], columns["levels"], float(columns["distance"][0]), n_tokens, seed)
         except ValueError as error:
-            raise segment.corrupt(str(error)) from error
+            raise segment.corruption(str(error)) from error
 
     @cached_property
     def _finder(self) -> Nearest:
@@ -203,9 +204,9 @@ def _split(sample: Floats) -> tuple[Floats, Floats]:
 
     The tokens of a passage are alike and follow one another: held back one by one they would not be unseen.
     """
-    if len(sample) <= _FEW:
+    if len(sample) <= _MAX_UNTRAINED:
         return sample, sample
-    unseen = np.arange(len(sample)) // min(_RUN, len(sample) // 10) % 10 == 9
+    unseen = np.arange(len(sample)) // min(_HELD_BACK_RUN, len(sample) // 10) % 10 == 9
     return sample[~unseen], sample[unseen]
 
 
@@ -218,8 +219,8 @@ def _checked(vectors: Floats, width: int | None = None) -> Floats:
         raise ValueError(f"vectors of width {vectors.shape[1]}, expected {width}")
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds NaN or infinity")
-    if len(vectors) and float(np.abs(vectors).max()) > _HIGHEST:
-        raise ValueError(f"a vector holds {np.abs(vectors).max()}, expected at most {_HIGHEST}")
+    if len(vectors) and float(np.abs(vectors).max()) > _MAX_NUMBER:
+        raise ValueError(f"a vector holds {np.abs(vectors).max()}, expected at most {_MAX_NUMBER}")
     return vectors
 
 
@@ -238,7 +239,7 @@ def _levels(residuals: Floats) -> Floats:
     return _lloyd_max(np.array([normal.inv_cdf((n + 0.5) / _LEVELS_ENOUGH) for n in range(_LEVELS_ENOUGH)]))
 
 
-def _lloyd_max(numbers: NDArray[np.float64]) -> Floats:
+def _lloyd_max(numbers: Doubles) -> Floats:
     """The levels of these numbers, which ascend."""
     sums = np.concatenate([[0.0], np.cumsum(numbers)])
     levels = np.quantile(numbers, (np.arange(2**BITS) + 0.5) / 2**BITS)
@@ -323,7 +324,7 @@ class Nearest:
     @classmethod
     def build(cls, centroids: Floats) -> Nearest:
         """The finder for these centroids."""
-        groups = 1 if len(centroids) <= _UNGROUPED else 2 ** round(math.log2(len(centroids)) / 2)
+        groups = 1 if len(centroids) <= _MAX_UNGROUPED else 2 ** round(math.log2(len(centroids)) / 2)
         middles, places = lloyd(centroids, groups, 0)
         rows = np.argsort(places, kind="stable")
         return cls(centroids, rows, np.cumsum(np.bincount(places, minlength=groups)), middles)

@@ -27,7 +27,7 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ..protocol import Floats, Ids
+from ..protocol import Array, Bytes, Floats, Ids, Shorts
 
 LANES = 16
 ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
@@ -63,7 +63,7 @@ def is_fused(width: int) -> bool:
     return width % GROUP == 0 and {"+avx512vnni", "+avx512f", "+f16c"} <= set(features)
 
 
-def interleaved(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
+def interleaved(rows: NDArray[np.int8]) -> Bytes:
     """Question rows (m, width) for the kernel, (groups of 15 rows, width / 4, 16, 4), with 128 added."""
     n_groups = -(-len(rows) // ROWS)
     lanes = np.full((n_groups * ROWS, rows.shape[1]), 128, np.uint8)
@@ -188,9 +188,7 @@ def _unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
 
 
 @compiled
-def unpack(
-    values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
-) -> None:
+def unpack(values: Bytes, start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]) -> None:
     """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its low bits."""
     n_bytes = values.shape[1]
     stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
@@ -205,13 +203,13 @@ def unpack(
 
 @compiled
 def product_sums(
-    rows: NDArray[np.uint8],
+    rows: Bytes,
     weights: Floats,
     base: Floats,
     levels: NDArray[np.int8],
-    values: NDArray[np.uint8],
-    scales: NDArray[np.uint16],
-    centroids: NDArray[np.uint16],
+    values: Bytes,
+    scales: Shorts,
+    centroids: Shorts,
     starts: Ids,
     ends: Ids,
     sums: Floats,
@@ -272,9 +270,7 @@ def _code_maxima(_: Any, table: Any, stride: Any, codes: Any, n: Any, out: Any) 
 
 
 @compiled
-def code_sums(
-    table: NDArray[np.uint8], weights: Floats, codes: NDArray[np.uint16], starts: Ids, ends: Ids, sums: Floats
-) -> None:
+def code_sums(table: Bytes, weights: Floats, codes: Shorts, starts: Ids, ends: Ids, sums: Floats) -> None:
     """Write `sums` (n,): for the passage of codes[start:end] the sum over r of weights[r] * max table[:, r].
 
     `table` (C, R) and `weights` (R,) have R a multiple of 16; every code is below C.
@@ -302,7 +298,7 @@ def encode(
     vectors: Floats,
     residuals: Floats,
     levels: Floats,
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     scales: Floats,
     along: np.float32,
 ) -> None:  # pragma: no cover
@@ -339,7 +335,7 @@ def _nearest_level(levels: Floats, y: Any, at: Any) -> Any:  # pragma: no cover
 
 @compiled
 def _best_scale(
-    x: Floats, r: Floats, levels: Floats, code: NDArray[np.uint8], along: np.float32
+    x: Floats, r: Floats, levels: Floats, code: Bytes, along: np.float32
 ) -> Any:  # pragma: no cover
     rl = ll = xl = xr = np.float32(0)
     for j in range(len(r)):
@@ -354,7 +350,7 @@ def _best_scale(
 
 @compiled
 def _improve(
-    x: Floats, r: Floats, levels: Floats, code: NDArray[np.uint8], scale: Any, along: np.float32
+    x: Floats, r: Floats, levels: Floats, code: Bytes, scale: Any, along: np.float32
 ) -> bool:  # pragma: no cover
     ex = np.float32(0)  # <e, x>
     for j in range(len(r)):
@@ -373,7 +369,7 @@ def _improve(
 
 
 @compiled
-def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
+def look_up(values: Bytes, table: Array, found: Array) -> None:
     """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
     for token in range(values.shape[0]):
         for place in range(values.shape[1]):
@@ -381,7 +377,7 @@ def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any])
 
 
 @compiled
-def add_centroids(centroids: Floats, codes: NDArray[np.uint16], scales: Floats, vectors: Floats) -> None:
+def add_centroids(centroids: Floats, codes: Shorts, scales: Floats, vectors: Floats) -> None:
     """Make of the levels in `vectors` (T, width) the vectors: centroid + level * scale."""
     for token in range(vectors.shape[0]):
         centroid, scale, vector = centroids[codes[token]], scales[token], vectors[token]

@@ -24,20 +24,20 @@ from numpy.typing import NDArray
 from spanwise.errors import VectorRejected
 
 from ..passage_rows import Part, StoredRows
-from ..protocol import Floats, Ids, Places, Ranking
+from ..protocol import Bytes, Doubles, Floats, Ids, Places, Ranking, Shorts
 from ..top_k import best, check_among, check_k, check_vectors
 from .codebook import NUMBA, Codebook
 
 CANDIDATES = 640, 16  # for any k, and for each passage of the result
 _MEASURED_AT = 20_000  # passages; candidates grow with the square root of how many times more there are
 _WORTHWHILE = 4  # times as many passages as candidates: else all are scanned
-_DECODED = 32  # passages that are decoded at once, and stay in a core's cache
+_DECODED_TOGETHER = 32  # passages that are decoded at once, and stay in a core's cache
 _LANES = 16  # question rows that kernels compare at once
-_SUMMED = 256  # passages at once
-_CODES = 8  # that numpy looks at in the time it takes for a decoded token
-_LARGEST = 127  # of an int8
-_STEPS = 255  # of a byte
-_LONGEST = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
+_SUMMED_TOGETHER = 256  # passages at once
+_CODES_PER_TOKEN = 8  # that numpy looks at in the time it takes for a decoded token
+_MAX_INT8 = 127  # of an int8
+_MAX_BYTE = 255  # of a byte
+_MAX_LENGTH = 1.25  # no decoded token is longer: unit vectors, off by their quantisation
 _ROUNDING = 1e-5  # of whole numbers, summed exactly, and then scaled in float32
 
 
@@ -102,7 +102,7 @@ class MaxSimIndex:
 
         if not is_fused(self.width):
             return wanted
-        rounded = Question(question, self._codebook)
+        rounded = QuantizedQuestion(question, self._codebook)
         scanned = rounded.scan(self._stored, rows)
         threshold = np.partition(scanned, len(wanted) - k)[len(wanted) - k]
         kept: Ids = wanted[scanned >= threshold - rounded.slack(self._largest_scale)]
@@ -121,7 +121,7 @@ class MaxSimIndex:
         return max((float(np.abs(part).max(initial=0)) for part in scales), default=0.0)
 
 
-class Question:
+class QuantizedQuestion:
     """The rows (m, width) float32 of one question for the tokens of one codebook, rounded to int8.
 
     Row r is about scale * codes[r], the levels of the codebook about step * int8 levels; so the similarity of
@@ -134,11 +134,11 @@ class Question:
         self.rows = rows
         self._centroids = codebook.centroids
         levels = codebook.levels.astype(np.float64)
-        step = float(np.abs(levels).max()) / _LARGEST or 1.0
+        step = float(np.abs(levels).max()) / _MAX_INT8 or 1.0
         rounded = np.rint(levels / step)
         self._levels = rounded.astype(np.int8)
         self._level_error = float(np.abs(rounded * step - levels).max())  # in units of a token's scale
-        scales = np.abs(rows).max(axis=1) / np.float32(_LARGEST)
+        scales = np.abs(rows).max(axis=1) / np.float32(_MAX_INT8)
         scales[scales == 0] = 1
         self._codes: NDArray[np.int8] = np.rint(rows / scales[:, np.newaxis]).astype(np.int8)
         self._weights: Floats = scales * np.float32(step)
@@ -178,10 +178,10 @@ class Question:
 
         and by the rounding of the products, as a share of the lengths of their vectors.
         """
-        of_rows = float(np.linalg.norm(self._lost, axis=1).sum()) * _LONGEST
+        of_rows = float(np.linalg.norm(self._lost, axis=1).sum()) * _MAX_LENGTH
         lengths = float(np.linalg.norm(self.rows, axis=1).sum())
         of_levels = lengths * self._level_error * largest_scale * sqrt(self.rows.shape[1])
-        return 2 * (of_rows + of_levels + lengths * _LONGEST * _ROUNDING)
+        return 2 * (of_rows + of_levels + lengths * _MAX_LENGTH * _ROUNDING)
 
 
 def centroid_scores(stored: StoredRows, centroids: Floats, question: Floats, rows: Ids | None) -> Floats:
@@ -198,26 +198,24 @@ def centroid_scores(stored: StoredRows, centroids: Floats, question: Floats, row
     similarities = centroids @ question.T
     lowest = similarities.min(axis=0)
     spread, m = similarities.max(axis=0) - lowest, len(question)
-    factors = np.divide(np.float32(_STEPS), spread, out=np.zeros_like(spread), where=spread > 0)
+    factors = np.divide(np.float32(_MAX_BYTE), spread, out=np.zeros_like(spread), where=spread > 0)
     weights = np.zeros(-(-m // _LANES) * _LANES, np.float32)
     np.divide(np.float32(1), factors, out=weights[:m], where=spread > 0)
     table = np.zeros((len(centroids), len(weights)), np.uint8)
     table[:, :m] = (similarities - lowest) * factors + np.float32(0.5)
     scores = np.empty(len(stored) if rows is None else len(rows), np.float32)
     add_up: Callable[..., None] = code_sums
-    if NUMBA.is_worth(stored.n_rows // _CODES):
+    if NUMBA.is_worth(stored.n_rows // _CODES_PER_TOKEN):
         from .kernels import code_sums as add_up
     for part, starts, ends, to in _spans_among(stored, rows):
         add_up(table, weights, part.data["centroids"], starts, ends, scores[to])
     return scores
 
 
-def code_sums(
-    table: NDArray[np.uint8], weights: Floats, codes: NDArray[np.uint16], starts: Ids, ends: Ids, sums: Floats
-) -> None:
+def code_sums(table: Bytes, weights: Floats, codes: Shorts, starts: Ids, ends: Ids, sums: Floats) -> None:
     """What `kernels.code_sums` does, in numpy; sums are added in the same order."""
-    for first in range(0, len(starts), _SUMMED):
-        here = slice(first, first + _SUMMED)
+    for first in range(0, len(starts), _SUMMED_TOGETHER):
+        here = slice(first, first + _SUMMED_TOGETHER)
         lengths = ends[here] - starts[here]
         places = np.arange(lengths.sum()) + np.repeat(starts[here] - np.cumsum(lengths) + lengths, lengths)
         maxima = np.maximum.reduceat(table[codes[places]], np.cumsum(lengths) - lengths, axis=0)
@@ -243,15 +241,15 @@ def _spans_among(stored: StoredRows, rows: Ids | None) -> Iterator[tuple[Part, I
         at += len(starts)
 
 
-def exact_scores(stored: StoredRows, codebook: Codebook, rows: Ids, question: Floats) -> NDArray[np.float64]:
+def exact_scores(stored: StoredRows, codebook: Codebook, rows: Ids, question: Floats) -> Doubles:
     """(n,) float64: the score of each of these rows for a question (m, width), from decoded vectors.
 
     Products are float32, the sum float64. Each passage is multiplied alone: equal passages get equal bits,
     and a score does not depend on the other rows.
     """
     scores = np.empty(len(rows), np.float64)
-    for first in range(0, len(rows), _DECODED):
-        here = rows[first : first + _DECODED]
+    for first in range(0, len(rows), _DECODED_TOGETHER):
+        here = rows[first : first + _DECODED_TOGETHER]
         vectors = codebook.decode(stored.read(here))
         start = 0
         for place, end in enumerate(np.cumsum(stored.lengths[here]).tolist(), start=first):

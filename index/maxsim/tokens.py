@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 
 from ..catalog import CatalogWriter
 from ..passage_rows import PendingRows, RowsSegment
-from ..protocol import Floats, Ids, Mask
+from ..protocol import Counts, Floats, Ids, Mask
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
 from ..top_k import check_token_vectors
 from .codebook import Codebook, n_centroids
@@ -55,7 +54,7 @@ class PendingTokens:
         self,
         model: str,
         vectors: Floats,
-        lengths: Sequence[int] | NDArray[np.integer],
+        lengths: Sequence[int] | Counts,
         passage_ids: Sequence[int],
     ) -> Ids:
         """The lengths; `VectorRejected` unless these are unit vectors of the passages, as wide as the
@@ -116,10 +115,10 @@ def check_codes(tokens: RowsSegment, codebook: Codebook) -> None:
     """Raise `IndexCorrupt` unless this codebook can decode every code."""
     n_bytes = tokens.data["values"].shape[1]
     if n_bytes != codebook.n_bytes:
-        raise tokens.corrupt(f"{n_bytes} bytes a token instead of {codebook.n_bytes}")
+        raise tokens.corruption(f"{n_bytes} bytes a token instead of {codebook.n_bytes}")
     highest = int(tokens.data["centroids"].max(initial=0))
     if highest >= len(codebook.centroids):
-        raise tokens.corrupt(f"a token has centroid {highest}, the codebook has {len(codebook.centroids)}")
+        raise tokens.corruption(f"a token has centroid {highest}, the codebook has {len(codebook.centroids)}")
 
 
 def token_problems(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:

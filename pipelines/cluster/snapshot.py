@@ -22,7 +22,7 @@ import numpy as np
 from spanwise.errors import ShardsMissing
 from spanwise.types import Document, Passage
 
-from ...index.live_postings import LIKELY, CorpusStatistics
+from ...index.live_postings import MAX_LIKELY_TERMS, CorpusStatistics
 from ...index.protocol import Floats, Ids, Index, Ranking
 from ...index.shards import MANIFEST, shard_of
 from ...index.top_k import best, check_among, check_k
@@ -98,7 +98,7 @@ class ShardedSnapshot:
         found = self._of_passages("passages", passage_ids)
         return [replace(passage, id=number) for number, passage in zip(passage_ids, found, strict=True)]
 
-    found = passages
+    cached_passages = passages
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in this order."""
@@ -127,7 +127,7 @@ class ShardedSnapshot:
     def spelled_like(self, typed: str, most: int) -> list[str]:
         """The terms of live passages that a typed word may mean; see `LivePostings`."""
         found = chain.from_iterable(self.all("likely_terms", typed, most).values())
-        terms = [term for _, term in sorted(set(found))[:LIKELY]]
+        terms = [term for _, term in sorted(set(found))[:MAX_LIKELY_TERMS]]
         df = self.statistics(terms).df
         return [term for term in terms if df[term]]
 
@@ -249,7 +249,7 @@ _MERGED: Mapping[str, Callable[[Iterable[Any]], Any]] = {
     "document_ids": lambda parts: list(chain.from_iterable(parts)),
     "descriptions": lambda parts: sorted(chain.from_iterable(parts), key=lambda one: one.id),
     "files": _by_id,
-    "refusals": _by_id,
+    "unread_files": _by_id,
     "sizes": _summed,
     "vector_models": _summed,
     "token_models": _summed,

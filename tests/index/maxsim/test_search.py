@@ -13,7 +13,7 @@ from made_rows import clustered, maxsim_scores, places, questions_near, tokens_i
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import codebook, kernels, search
-from spanwise.index.maxsim.search import MaxSimIndex, Question
+from spanwise.index.maxsim.search import MaxSimIndex, QuantizedQuestion
 from spanwise.postponed import PostponedImport
 
 
@@ -56,7 +56,7 @@ def test_scans_stay_within_their_slack() -> None:
     stored, codebook = held()
     index = index_in(held())
     for rows in questions(5):
-        question = Question(rows, codebook)
+        question = QuantizedQuestion(rows, codebook)
         off = np.abs(question.scan(stored) - maxsim_scores(stored, codebook, rows))
         assert 2 * off.max() <= question.slack(index._largest_scale)
 

@@ -2,32 +2,32 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.index import Refusal
+from spanwise.index import UnreadFile
 
-BROKEN = Refusal(10, 20, "rejected", "it is broken: caf\u00e9", "2")
-PICTURE = Refusal(0, -1, "skipped", "no text")
+BROKEN = UnreadFile(10, 20, "rejected", "it is broken: caf\u00e9", "2")
+PICTURE = UnreadFile(0, -1, "skipped", "no text")
 
 
 @pytest.fixture
 def corpus(corpus_of):
     corpus = corpus_of({"a": ["one"]})
     with corpus.store.writer() as writer:
-        writer.refuse("z.pdf", BROKEN)
-        writer.refuse("b.png", PICTURE)
+        writer.put_unread_file("z.pdf", BROKEN)
+        writer.put_unread_file("b.png", PICTURE)
         writer.commit()
     return corpus
 
 
 def refusals(corpus):
     with corpus.snapshot() as snapshot:
-        return snapshot.refusals()
+        return snapshot.unread_files()
 
 
 def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
     with corpus.store.writer() as writer:
-        writer.refuse("b.png", BROKEN)
-        writer.forget_refusal("z.pdf")
+        writer.put_unread_file("b.png", BROKEN)
+        writer.remove_unread_file("z.pdf")
         writer.commit()
     assert refusals(corpus) == {"b.png": BROKEN}
     with corpus.store.writer() as writer, pytest.raises(ValueError, match=r"no refusal of 'z\.pdf'"):
-        writer.forget_refusal("z.pdf")
+        writer.remove_unread_file("z.pdf")
