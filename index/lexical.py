@@ -1,4 +1,4 @@
-"""Lexical search: ranking of live passages by a weighting, in numpy or by compiled code."""
+"""Lexical search: a weighting ranks live passages, in numpy or in compiled code."""
 
 from __future__ import annotations
 
@@ -17,31 +17,29 @@ from .top_k import best, check_k, promising, rows_among
 if TYPE_CHECKING:
     from .maxscore import MaxScore, Saturation
 
-ROWS_PER_QUESTION = (
-    2**14
-)  # rows that numpy would go through in the time it takes for a question to be prepared
-COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows that numpy went through
+ROWS_PER_QUESTION = 2**14  # fixed cost of a question, in rows scanned
+COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows scanned by numpy
 
 
 class Weighting(Protocol):
-    """A formula that scores passages for a question: BM25, the cosine of TF-IDF vectors."""
+    """A formula that scores passages for a question, such as BM25 or the cosine of TF-IDF vectors."""
 
     def scores(
         self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
     ) -> Doubles:
-        """One score a row of `postings`, 0 for rows that share no term with the question.
+        """One score per row of `postings`, 0 for rows that share no term with the question.
 
-        Contributions are added in float64 in the order of the question's terms, so that the score of a
-        passage does not depend on how passages are spread over segments.
+        Contributions are added in float64 in the order of the question's terms. So the score of a passage
+        does not depend on how passages are spread over segments.
         """
 
 
 class PostingsIndex:
-    """Ranks live passages for lists of terms; a passage with score 0 is not found.
+    """Ranks live passages for lists of terms; passages with score 0 are left out.
 
-    Statistics are those of `corpus`: by default of the postings themselves. numpy scores every row. After
-    many questions, or for many at once, compiled code pays off; it ranks by a `saturation` alone, and loading
-    it takes about a second.
+    Statistics come from `corpus`, by default the postings themselves. numpy scores every row. Compiled code
+    pays off after many questions, or for many at once. It needs a `saturation`, and loading it takes about a
+    second.
     """
 
     def __init__(
@@ -64,7 +62,7 @@ class PostingsIndex:
         return int(self._postings.live.sum())
 
     def search(self, queries: TermLists, k: int, among: Ids | None = None) -> list[Ranking]:
-        """For each list of terms its best k passages; `among` does not change the statistics."""
+        """The best k passages for each list of terms; `among` does not change the statistics."""
         check_k(k)
         allowed = rows_among(self._postings.passage_ids, among)
         statistics = self._corpus.statistics(set(chain.from_iterable(queries)))
@@ -83,5 +81,5 @@ class PostingsIndex:
         scores = self._weighting.scores(terms, self._postings, statistics)
         if allowed is not None:
             scores = np.where(allowed, scores, 0.0)
-        found = promising(scores, k)
-        return best(self._postings.passage_ids[found], scores[found], k, self._places)
+        rows = promising(scores, k)
+        return best(self._postings.passage_ids[rows], scores[rows], k, self._places)

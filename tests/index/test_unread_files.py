@@ -18,16 +18,16 @@ def corpus(corpus_of):
     return corpus
 
 
-def refusals(corpus):
+def unread_files(corpus):
     with corpus.snapshot() as snapshot:
         return snapshot.unread_files()
 
 
-def test_a_refusal_is_replaced_and_forgotten(corpus) -> None:
+def test_an_unread_file_is_replaced_and_forgotten(corpus) -> None:
     with corpus.store.writer() as writer:
         writer.put_unread_file("b.png", BROKEN)
         writer.remove_unread_file("z.pdf")
         writer.commit()
-    assert refusals(corpus) == {"b.png": BROKEN}
-    with corpus.store.writer() as writer, pytest.raises(ValueError, match=r"no refusal of 'z\.pdf'"):
+    assert unread_files(corpus) == {"b.png": BROKEN}
+    with corpus.store.writer() as writer, pytest.raises(ValueError, match=r"no unread file 'z\.pdf'"):
         writer.remove_unread_file("z.pdf")
