@@ -267,9 +267,7 @@ class Catalog:
         """By document, the start of its first passage in `rows`, and the text from there to its last one."""
         texts = {}
         for document_id, first, last, text in self._tuples(_TEXTS, json.dumps(list(rows))):
-            if (
-                len(text) != last - first
-            ):  # SQLite's substr stops at a NUL character
+            if len(text) != last - first:  # SQLite's substr stops at a NUL character
                 [(whole,)] = self._tuples("SELECT text FROM documents WHERE id = ?", document_id)
                 text = whole[first:last]
             texts[document_id] = first, text

@@ -1,4 +1,4 @@
-"""Search by MaxScore, compiled: the best rows with their exact scores, while most scores are never added up.
+"""Search by MaxScore, compiled: the best rows with their exact scores; most other scores are never computed.
 
     score = sum over the terms of  weight * tf * (k1 + 1) / (tf + norm of the row)
 
@@ -27,28 +27,28 @@ from .protocol import Counts, Doubles, Ids, Mask, Uints
 
 WINDOW_BITS = 13
 _WINDOW = 1 << WINDOW_BITS  # rows
-_ROUNDING_SLACK = 1e-6  # more than what rounding to float32 changes, as a part of the sum, for each term
-_MAX_IMPACT = 2**16 - 1  # impact
-N_HIGHEST = 16
-_LOOKUP_COST = 32
+_ROUNDING_SLACK = 1e-6  # bound of the relative rounding error to float32, per term
+_MAX_IMPACT = 2**16 - 1
+N_HIGHEST = 16  # highest saturations that are stored for each term
+_LOOKUP_COST = 32  # of finding a row by bisection, in pairs scanned
 _MAX_SORTED = 256  # results that are sorted here
-_INITIAL_RESULTS = 1024  # results that there is room for at first
+_INITIAL_RESULTS = 1024  # capacity for results
 
 
 class _Scratch(NamedTuple):
-    """Memory of one search; t is the number of terms of the longest question, w that of windows."""
+    """Memory of one search, for w windows and questions of at most t terms."""
 
     sums: Doubles  # (_WINDOW,), 0 between windows
     touched: Ids  # (_WINDOW + 1,), places of the sums above 0
-    bounds: Doubles  # (w,)
+    bounds: Doubles  # (w,), the largest possible score in each window
     cursors: Ids  # (t,), the place of each term in the list of its windows
     maxima: Doubles  # (t,), of the terms in one window
-    spans: Ids  # (t, 2), their pairs
+    spans: Ids  # (t, 2), of their pairs in one window
     order: Ids  # (t,), terms by their maxima
 
 
 class _Question(NamedTuple):
-    """Its terms, as rows of `places`, and their weights; bounds are raised by the factor `slack`."""
+    """The terms of a question, as rows of `places`, with weights. The factor `slack` raises bounds."""
 
     places: Ids
     terms: Ids

@@ -115,7 +115,7 @@ def test_a_damaged_cache_is_named_passed_over_and_replaced(corpus, how) -> None:
         assert found(corpus.store) == exact
         (line,) = complaints(corpus.store.path)
         assert name in line
-        assert "makes it again" in line
+        assert "rebuilds it" in line
         assert corpus.store.approximate(at_least=100)
         assert found(corpus.store)[0] is ApproximateIndex
         assert complaints(corpus.store.path) == []
