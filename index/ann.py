@@ -274,7 +274,7 @@ def held_back(stored: StoredRows, seed: int = 3, n: int = _N_QUERIES) -> Floats:
 
 
 def tuned(stored: StoredRows, codes: IvfCodes, wanted: float) -> Tuning:
-    """The cheapest search with the recall `wanted` of the exact top 10, plus a quarter of the rest for safety.
+    """The cheapest search with the recall `wanted` of the exact top 10 and a margin of a quarter of the rest.
 
     If no search reaches that, all lists are searched; `recall` is the recall of that search.
     """
