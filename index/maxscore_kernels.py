@@ -226,11 +226,7 @@ def _collect(question: _Question, scratch: _Scratch, threshold: float) -> Any:
     Their places in the window are written to the beginning of `touched`; all other sums are 0.
     """
     places, terms, weights, slack = question
-    sums = scratch.sums
-    touched = scratch.touched
-    order = scratch.order
-    maxima = scratch.maxima
-    spans = scratch.spans
+    sums, touched, _, _, maxima, spans, order = scratch
     n_terms = _ordered(maxima, len(terms), order)
     n_others = 0
     others = 0.0
