@@ -85,7 +85,8 @@ class RowsSegment:
     def sums(self) -> Uints:
         """(n,) the checksums. On first use, sums, ids and ends are compared with their digests."""
         columns = self._segment.columns
-        self._segment.check(*(name for name in ("passage_ids", "sums", "ends") if name in columns))
+        names = [name for name in ("passage_ids", "sums", "ends") if name in columns]
+        self._segment.check(*names)
         bounds = np.append(0, self.ends)
         if (bounds[1:] <= bounds[:-1]).any() or bounds[-1] != self.n_rows:
             raise self.corruption("its ends are not places among its rows")
