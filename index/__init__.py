@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .schema import Description, FileState, Refusal, indexed_text
+from .schema import Description, FileState, UnreadFile, indexed_text
 from .snapshot import Snapshot
 from .store import Store
 from .writer import Writer
 
-__all__ = ["Description", "FileState", "Refusal", "Snapshot", "Store", "Writer", "indexed_text"]
+__all__ = ["Description", "FileState", "Snapshot", "Store", "UnreadFile", "Writer", "indexed_text"]

@@ -10,8 +10,8 @@ Both go through the same rules, whose settings are stored with the index:
   itself;
 - the Snowball English stemmer, for other languages too, because the language of a text is unknown.
 
-Passages keep their stop words; a question drops them unless nothing else is left, so "Who?" and "to be or not
-to be" still find something.
+Passages keep their stop words. A question drops them unless nothing else is left, so "Who?" and "to be or not
+to be" still have results.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from unicodedata import category, normalize
 
 from spanwise.errors import ModelMismatch
 
-_RULES = "2"  # raise it when the same text would give other terms
-_LONGEST_STEMMED = 64  # longer runs are data, not words: hashes, base64
+_RULES = "2"  # increase it when the same text would give other terms
+_LONGEST_STEMMED = 64  # longer runs are data such as hashes or base64, not words
 _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
 _MAX_EXTENDERS = 30
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-# Anything but Latin letters and common punctuation, each of which is folded alone: no mark, nothing ignored.
+# Anything but Latin letters and common punctuation, which can be folded one by one.
 _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
 _APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
-_PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # of text without anything rare
+_PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
 
 # Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
 # Korean, where there is none between a word and its particles. The Katakana middle dot U+30FB is a separator
@@ -96,7 +96,11 @@ STOP_WORDS: frozenset[str] = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word as folded, before stemming, and the place it has in the original text."""
+    """A word of a text.
+
+    word: folded, not stemmed
+    start, end: its span in the original text
+    """
 
     word: str
     start: int
@@ -105,12 +109,12 @@ class Token:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """Makes index terms; remembers the stems of words."""
+    """Makes index terms and remembers the stems of words."""
 
     _stems: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of a passage, in text order, repeated as often as they occur.
+        """The index terms of a passage, in text order, with repetitions.
 
         >>> Analyzer().terms("The ship's twenty-five sailors")
         ['the', 'ship', 'twenti', 'five', 'sailor']
@@ -118,13 +122,13 @@ class Analyzer:
         return self._terms(_plain_words(folded(text)))
 
     def question_terms(self, question: str) -> list[str]:
-        """The terms of a question: those of `terms` without stop words, unless nothing else is left."""
+        """The terms of a question without stop words, unless nothing else is left."""
         words = _plain_words(folded(question))
         content = [word for word in words if word not in STOP_WORDS]
         return self._terms(content or words)
 
     def tokens(self, text: str) -> list[Token]:
-        """Every word with its span: `text[start:end]` is what it was made from; starts never decrease.
+        """Every word with its span in the text; starts never decrease.
 
         Words do not overlap, except the character pairs of scripts without spaces, and two words that
         share one character of the original (¼ is folded to 1 and 4).
@@ -141,19 +145,19 @@ class Analyzer:
         return self._remember(word) if term is None else term
 
     def settings(self) -> dict[str, str]:
-        """The settings that an index stores, to be sure that its terms can be made again."""
+        """The settings that an index stores, to check that its terms can be reproduced."""
         import Stemmer
 
         return {"analyzer.rules": _RULES, "analyzer.stemmer": f"snowball english {Stemmer.version()}"}
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, str]) -> Analyzer:
-        """The analyzer of an index; `ModelMismatch` when this program would make other terms."""
+        """The analyzer of an index. Raise `ModelMismatch` if this program would make other terms."""
         analyzer = cls()
-        for key, here in analyzer.settings().items():
-            if settings.get(key) != here:
+        for key, value in analyzer.settings().items():
+            if settings.get(key) != value:
                 raise ModelMismatch(
-                    f"the index was analyzed with {key} = {settings.get(key)}, this program has {here}: "
+                    f"the index was analyzed with {key} = {settings.get(key)}, this program has {value}: "
                     "delete the index and run `spanwise index FOLDER` again"
                 )
         return analyzer
@@ -163,7 +167,7 @@ class Analyzer:
         return [known(word) or self.term(word) for word in words]
 
     def _remember(self, word: str) -> str:
-        # A stemmer holds the word it works on, so each word has its own and threads do not meet.
+        # A stemmer is not thread-safe, so each word gets a new one.
         from Stemmer import Stemmer
 
         if len(self._stems) >= _MAX_REMEMBERED:
@@ -174,7 +178,7 @@ class Analyzer:
 
 
 def _plain_words(text: str) -> list[str]:
-    """Words of folded text without their place, in a fraction of the time where no sign is rare."""
+    """The words of folded text without their spans; much faster for text without rare characters."""
     if text.isascii():
         words = _ASCII_WORDS.findall(text)
     elif _UNUSUAL.search(text) and _rare().search("".join(NOT_ASCII.findall(text))):
@@ -185,10 +189,11 @@ def _plain_words(text: str) -> list[str]:
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:
-    """Words of folded text with their place in it."""
+    """The words of folded text with their spans in it."""
     ascii_only = text.isascii()
     for match in (_ASCII_WORDS if ascii_only else _unicode_words()).finditer(text):
-        word, (start, end) = match.group(), match.span()
+        word = match.group()
+        start, end = match.span()
         if not ascii_only and match.lastgroup == "unspaced":
             for first in range(start, max(end - 1, start + 1)):
                 last = min(first + 2, end)
@@ -201,41 +206,45 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
 
 @cache
 def _unicode_words() -> re.Pattern[str]:
-    letter, mark = f"[^\\W_{UNSPACED}]", f"[{marks()}]"
-    run = f"(?:{letter}|{mark})"
+    letter = f"[^\\W_{UNSPACED}]"
+    run = f"(?:{letter}|[{marks()}])"
     return re.compile(f"{letter}{run}*(?:'{letter}{run}*)?|(?P<unspaced>[{UNSPACED}]+)")
 
 
 @cache
 def _rare() -> re.Pattern[str]:
-    """What makes words otherwise than letters do: marks, and scripts without spaces."""
+    """Matches characters that need `_unicode_words`: marks, and scripts without spaces."""
     return re.compile(f"[{UNSPACED}{marks()}]")
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """`text[i]` came from `original[starts[i]:ends[i]]`; both sequences never decrease."""
+class FoldedText:
+    """A folded text: `text[i]` came from `original[starts[i]:ends[i]]`.
+
+    text: the folded text
+    starts, ends: a place per character; both never decrease
+    """
 
     text: str
     starts: Sequence[int]
     ends: Sequence[int]
 
 
-def fold(text: str) -> Folded:
-    """The folded text, and the place that each of its characters came from, in linear time.
+def fold(text: str) -> FoldedText:
+    """The folded text, with the span that each of its characters came from, in linear time.
 
     Follows NFKC_Casefold of Unicode (UAX #31, section 5.1): case is folded, compatibility forms are replaced,
-    format characters (bidi controls, zero-width characters, soft hyphens, tags, variation selectors)
-    disappear. In addition, the typographic apostrophe becomes the typewriter's. Normalisation mixes
-    neighbours (e + U+0301 is é), so it is applied to clusters: a character and all that may combine with it.
-    Every folded character maps to its whole cluster, so a span of the folded text never cuts a letter from
-    its accent.
+    format characters (bidi controls, zero-width characters, soft hyphens, tags, variation selectors) are
+    removed. In addition, the typographic apostrophe becomes the ASCII one. Normalisation combines neighbours
+    (e + U+0301 is é), so it is applied to clusters: a character and all that may combine with it. Every
+    folded character maps to its whole cluster, so a span of the folded text never separates a letter from its
+    accent.
 
     >>> fold("Caf\\u0065\\u0301").text == "caf\\u00e9"
     True
     """
     if text.isascii():
-        return Folded(text.lower(), range(len(text)), range(1, len(text) + 1))
+        return FoldedText(text.lower(), range(len(text)), range(1, len(text) + 1))
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -253,24 +262,24 @@ def fold(text: str) -> Folded:
     pieces.append(text[done:].lower())
     starts.extend(range(done, len(text)))
     ends.extend(range(done + 1, len(text) + 1))
-    return Folded("".join(pieces), starts, ends)
+    return FoldedText("".join(pieces), starts, ends)
 
 
 def folded(text: str) -> str:
-    """The text of `fold(text)`, without the map, in a fraction of its time.
+    """The text of `fold(text)` without the spans; much faster.
 
     >>> folded("Caf\\u00c9") == fold("Caf\\u00c9").text
     True
     """
     if text.isascii():
         return text.lower()
-    text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")  # ASCII alone
+    text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")  # ASCII only
     if not _UNUSUAL.search(text):
         return NOT_ASCII.sub(lambda run: "".join(map(_fold_alone, run.group())), text)
     pieces: list[str] = []
     done = 0
     for run in NOT_ASCII.finditer(text):
-        start = max(run.start() - 1, done)  # what precedes a run may melt into its first character
+        start = max(run.start() - 1, done)  # the run's first character may combine with the one before
         pieces += text[done:start], _clusters().sub(_folded_match, text[start : run.end()])
         done = run.end()
     return "".join(pieces) + text[done:]
@@ -282,7 +291,7 @@ def _folded_match(cluster: re.Match[str]) -> str:
 
 @cache
 def _clusters() -> re.Pattern[str]:
-    """Finds every cluster that is more than one plain ASCII character."""
+    """Matches every cluster except single ASCII characters."""
     extender = f"[{extenders()}]"
     return re.compile(
         f"[^\\x00-\\x7f]{extender}{{0,{_MAX_EXTENDERS}}}|[\\x00-\\x7f]{extender}{{1,{_MAX_EXTENDERS}}}"
@@ -291,14 +300,14 @@ def _clusters() -> re.Pattern[str]:
 
 @lru_cache(maxsize=8192)
 def _fold_cluster(cluster: str) -> tuple[str, int]:
-    """A cluster folded, and its length without trailing ignored characters."""
-    kept = cluster.translate(_replacements())
-    return _normalized(kept).translate(_replacements()), len(cluster.rstrip(ignored()))
+    """A folded cluster, and its length without trailing ignored characters."""
+    folded_cluster = _normalized(cluster.translate(_replacements())).translate(_replacements())
+    return folded_cluster, len(cluster.rstrip(ignored()))
 
 
 @lru_cache(maxsize=1024)
 def _fold_alone(character: str) -> str:
-    """What `_fold_cluster` makes of a character that is not _UNUSUAL."""
+    """The result of `_fold_cluster` for a character that is not `_UNUSUAL`."""
     return _normalized(character.translate(_APOSTROPHES)).translate(_APOSTROPHES)
 
 
@@ -308,7 +317,7 @@ def _normalized(text: str) -> str:
 
 @cache
 def _replacements() -> dict[int, str | None]:
-    """For `str.translate`: ignored characters go, apostrophes become one."""
+    """A table for `str.translate`: removes ignored characters and unifies apostrophes."""
     return dict.fromkeys(map(ord, ignored()), None) | _APOSTROPHES
 
 
@@ -340,11 +349,11 @@ def ignored() -> str:
 
 @cache
 def marks() -> str:
-    """The combining marks (Mn, Mc, Me), as ranges: they belong to the letter before them."""
+    """The combining marks (Mn, Mc, Me), as ranges; they belong to the letter before them."""
     return _ranges(code for code, name in _marks_and_formats() if name != "Cf")
 
 
 @cache
 def extenders() -> str:
-    """What must be normalised together with the character before it, as ranges."""
+    """The characters that must be normalised together with the one before them, as ranges."""
     return marks() + _ranges(map(ord, ignored())) + _COMBINING

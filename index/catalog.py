@@ -1,7 +1,8 @@
-"""The catalog of an index: documents, passages, tombstones, rejected files, settings and segment names.
+"""The catalog of an index: documents, passages, tombstones, unread files, settings and segment names.
 
-Tables are read and written through sqlite-utils. Transactions are explicit: a reader fixes one commit with
-`begin`, a writer collects all changes in one transaction. Hold a reader for a question, not for an hour:
+A writer changes rows through sqlite-utils. Readers use the sqlite3 connection: importing sqlite-utils takes
+half a second, and it doubles the time of a small query. Transactions are explicit: a reader fixes one commit
+with `begin`, a writer collects all changes in one transaction. Keep a reader's transaction short, because
 SQLite cannot shrink its log meanwhile.
 """
 
@@ -20,22 +21,22 @@ import numpy as np
 from spanwise.errors import IndexCorrupt
 from spanwise.types import Document, Passage
 
-from .files import corrupt, named_errors
+from .files import corruption, named_errors
 from .protocol import Ids
 from .schema import (
+    CommitState,
     Description,
     FileState,
-    Refusal,
-    Row,
     SegmentEntry,
-    State,
+    TableRow,
+    UnreadFile,
     document_digest,
     document_from_row,
     open_catalog,
     passage_digest,
     passage_from_row,
-    refusal_digest,
     state_digest,
+    unread_digest,
 )
 from .segment import is_digest
 
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _AMONG = "id IN (SELECT value FROM json_each(?))"
-# SQLite reads a text as a whole, so each text is queried once for all of its passages.
+# SQLite reads a text as a whole, so each text is queried once for all its passages.
 _TEXTS = """
 SELECT documents.id, first, last, substr(text, first + 1, last - first)
 FROM (
@@ -56,7 +57,7 @@ FROM (
     FROM json_each(?) CROSS JOIN passages ON passages.id = json_each.value GROUP BY document_id
 ) CROSS JOIN documents ON documents.id = document_id
 """
-# The oldest and the newest passage of each content, live and deleted: these have vectors most often.
+# The oldest and the newest passage of each content, live and deleted: these are most likely to have vectors.
 _SAME_CONTENT = """
 WITH contents AS (SELECT value FROM json_each(?)), found AS (
     SELECT (SELECT min(id) FROM passages WHERE content = value) AS id FROM contents
@@ -71,7 +72,7 @@ ORDER BY 1
 
 
 class Catalog:
-    """One connection to `catalog.sqlite`; every failure of SQLite becomes a named error."""
+    """One connection to the catalog; every failure of SQLite becomes a named error."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.path = path
@@ -79,20 +80,20 @@ class Catalog:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """The catalog at `path`, outside of any transaction."""
+        """The catalog at `path`, outside any transaction."""
         return cls(open_catalog(path), path)
 
     def close(self) -> None:
-        """End the transaction and the connection. Idempotent."""
+        """Close the connection, which ends the transaction. Idempotent."""
         self._connection.close()
 
     def begin(self) -> None:
-        """Fix the commit that is read from now on."""
+        """Begin a transaction, which reads the last commit until it ends."""
         self.execute("BEGIN")
         self.read_digest()
 
     def end_transaction(self) -> None:
-        """End the transaction, if any, so that SQLite can shrink its log; `begin` starts another."""
+        """End the transaction, if any, so that SQLite can shrink its log. `begin` starts another."""
         if self._connection.in_transaction:
             self.execute("COMMIT")
 
@@ -101,27 +102,26 @@ class Catalog:
         with named_errors(self.path):
             self._connection.execute(sql, parameters)
 
-    def rows(self, sql: str, *parameters: object) -> list[Row]:
+    def rows(self, sql: str, *parameters: object) -> list[TableRow]:
         """All rows of a query, as dictionaries."""
         with named_errors(self.path):
-            found = self._connection.execute(sql, parameters)
-            names = [column[0] for column in found.description]
-            return [dict(zip(names, row, strict=True)) for row in found]
+            cursor = self._connection.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def read_digest(self) -> str:
-        """The digest of the last commit or merge: while it stays, so do all search results."""
+        """The digest of the last commit or merge. While it stays the same, all search results do."""
         return str(self._state_row()["digest"])
 
-    def state(self) -> State:
-        """The state of this commit, after its digest was compared with settings, segments and deletions."""
+    def state(self) -> CommitState:
+        """The state of this commit. Its digest is checked against settings, segments and deletions."""
         row = self._state_row()
-        state = State(row["generation"], row["documents"], row["passages"], row["digest"])
-        counts = (state.generation, state.n_documents, state.n_passages)
+        counts = (row["generation"], row["documents"], row["passages"])
         with self._typed():
-            found = state_digest(*counts, self.settings, self.segments(), self.deleted())
-        if found != state.digest:
-            raise self.corrupt("settings, segments or deletions are not those of the last commit")
-        return state
+            digest = state_digest(*counts, self.settings, self.segments(), self.deleted())
+        if digest != row["digest"]:
+            raise self.corruption("settings, segments or deletions are not those of the last commit")
+        return CommitState(*counts, digest)
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -134,7 +134,7 @@ class Catalog:
         rows = self.rows("SELECT id, kind, model, rows FROM segments ORDER BY position")
         for row in self._checked(rows, id=str, kind=str, model=str, rows=int):
             if not is_digest(row["id"]):
-                raise self.corrupt(f"{row['id']!r} is not the name of a segment")
+                raise self.corruption(f"{row['id']!r} is not the name of a segment")
         return [SegmentEntry(**row) for row in rows]
 
     def deleted(self) -> Ids:
@@ -143,64 +143,64 @@ class Catalog:
         return np.array([row["passage_id"] for row in self._checked(rows, passage_id=int)], np.int64)
 
     def files(self) -> dict[str, FileState]:
-        """The state of the file of each document, by document id in order."""
+        """The file state of each document, by document id, in the order of ids."""
         rows = self.rows("SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id")
         self._checked(rows, id=str, size=int, mtime_ns=int, sha256=str)
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
 
-    def refusals(self) -> dict[str, Refusal]:
-        """The refused files by document id in order."""
-        found = {}
+    def unread_files(self) -> dict[str, UnreadFile]:
+        """The files that could not be read, by document id, in the order of ids."""
+        unread = {}
         for row in self.rows("SELECT * FROM refusals ORDER BY document_id"):
             with self._typed():
-                digest = refusal_digest(row)
+                digest = unread_digest(row)
             if digest != row.pop("digest"):
-                raise self.corrupt(f"the refusal of {row['document_id']!r} does not match its digest")
+                raise self.corruption(f"the reason for {row['document_id']!r} does not match its digest")
             document_id = row.pop("document_id")
-            found[document_id] = Refusal(**row)
-        return found
+            unread[document_id] = UnreadFile(**row)
+        return unread
 
     def descriptions(self) -> list[Description]:
-        """Each document without its text, by id in order.
+        """Each document without its text, in the order of ids; for display and for filters.
 
-        Not compared with the digests of the rows, which cover the texts: meant for display and for filters.
-        The passages that a filter lets through are compared when they are read.
+        The digests of the rows cover the texts, so they are not checked here. The passages that pass a filter
+        are checked when they are read.
         """
         rows = self._tuples("SELECT id, media_type, title, mtime_ns, metadata FROM documents ORDER BY id")
-        with self._typed():  # one parse of all is several times faster than one of each
+        with self._typed():  # parsing all at once is several times faster than one by one
             metadata = json.loads(f"[{','.join(self._column(rows, 4, str))}]")
-        if len(metadata) != len(rows) or not all(type(one) is dict for one in metadata):
-            raise self.corrupt("the metadata of a document is not a JSON object")
-        ids, media_types, titles = (self._column(rows, at, str) for at in range(3))
-        return list(map(Description, ids, media_types, titles, self._column(rows, 3, int), metadata))
+        if len(metadata) != len(rows) or not all(type(entry) is dict for entry in metadata):
+            raise self.corruption("the metadata of a document is not a JSON object")
+        columns = (self._column(rows, place, str) for place in range(3))
+        return list(map(Description, *columns, self._column(rows, 3, int), metadata))
 
     def document_ids(self) -> list[str]:
-        """The documents, in no certain order."""
-        return list(self._column(self._tuples("SELECT id FROM documents"), 0, str))
+        """The ids of all documents, in no particular order."""
+        return self._column(self._tuples("SELECT id FROM documents"), 0, str)
 
     def passage_ids_of(self, document_ids: Sequence[str]) -> Ids:
         """The passages of these documents, ascending."""
         sql = "SELECT json_group_array(id) FROM passages WHERE document_"
-        [(found,)] = self._tuples(sql + _AMONG, json.dumps(list(document_ids)))
-        return np.sort(np.array(json.loads(found), np.int64))
+        [(ids,)] = self._tuples(sql + _AMONG, json.dumps(list(document_ids)))
+        return np.sort(np.array(json.loads(ids), np.int64))
 
     def document(self, document_id: str) -> Document:
-        """A document; `ValueError` for an id that is not in the index."""
+        """A document. Raise `ValueError` for an id that is not in the index."""
         rows = self.rows("SELECT * FROM documents WHERE id = ?", document_id)
         if not rows:
             raise ValueError(f"no document {document_id!r} in the index {self.path.parent}")
         with self._typed():
             if document_digest(rows[0]) != rows[0]["digest"]:
-                raise self.corrupt(f"document {document_id!r} does not match its digest")
+                raise self.corruption(f"document {document_id!r} does not match its digest")
             return document_from_row(rows[0])
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
-        """Passages with their text, in this order; `ValueError` for an id that is not in the index."""
+        """Passages with their text, in this order. Raise `ValueError` for an id that is not in the index."""
         rows = self._by_id("SELECT * FROM passages WHERE " + _AMONG, passage_ids)
         with self._typed():
             texts = self._texts(rows)
-            found = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
-        return [found[number] for number in passage_ids]
+            by_id = {number: self._passage(row, *texts[row["document_id"]]) for number, row in rows.items()}
+        return [by_id[number] for number in passage_ids]
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in this order."""
@@ -214,78 +214,80 @@ class Catalog:
         rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
         return np.array([row["id"] for row in self._checked(rows, id=int)], np.int64)
 
-    def corrupt(self, how: str) -> IndexCorrupt:
+    def corruption(self, reason: str) -> IndexCorrupt:
         """The error for a catalog that differs from what was written."""
-        return corrupt(self.path, how)
+        return corruption(self.path, reason)
 
-    def _state_row(self) -> Row:
+    def _state_row(self) -> TableRow:
         rows = self.rows("SELECT generation, documents, passages, digest FROM state")
         if len(rows) != 1:
-            raise self.corrupt("its state is missing")
+            raise self.corruption("its state is missing")
         return rows[0]
 
     def _tuples(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a query as tuples, for queries of very many rows."""
         with named_errors(self.path):
-            found: list[tuple[Any, ...]] = self._connection.execute(sql, parameters).fetchall()
-            return found
+            rows: list[tuple[Any, ...]] = self._connection.execute(sql, parameters).fetchall()
+            return rows
 
-    def _column(self, rows: Sequence[tuple[Any, ...]], at: int, kind: type[_T]) -> list[_T]:
-        """One column of the rows, whose values were checked to be of this type."""
-        values = [row[at] for row in rows]
-        if wrong := set(map(type, values)) - {kind}:
-            raise self.corrupt(f"a column holds {min(map(str, wrong))} instead of {kind}")
+    def _column(self, rows: Sequence[tuple[Any, ...]], place: int, kind: type[_T]) -> list[_T]:
+        """The values at one place of the rows, checked to be of this type."""
+        values = [row[place] for row in rows]
+        wrong = set(map(type, values)) - {kind}
+        if wrong:
+            raise self.corruption(f"a column holds {min(map(str, wrong))} instead of {kind}")
         return values
 
-    def _checked(self, rows: Collection[Row], /, **types: type) -> Collection[Row]:
-        """The rows, after the types of these columns were checked: damage may change a type."""
+    def _checked(self, rows: Collection[TableRow], /, **types: type) -> Collection[TableRow]:
+        """The rows, with the types of these columns checked: damage may change a type."""
         for row in rows:
             for name, kind in types.items():
                 if type(row[name]) is not kind:
-                    raise self.corrupt(f"{name} is {row[name]!r}")
+                    raise self.corruption(f"{name} is {row[name]!r}")
         return rows
 
     @contextmanager
     def _typed(self) -> Iterator[None]:
-        """Inside, a value of a wrong type in a damaged row becomes `IndexCorrupt`."""
+        """Inside the context, a value of a wrong type in a damaged row raises `IndexCorrupt`."""
         try:
             yield
         except (TypeError, ValueError, OverflowError) as error:
-            raise self.corrupt(f"a value does not fit its column: {error}") from error
+            raise self.corruption(f"a value does not fit its column: {error}") from error
 
-    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, Row]:
+    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, TableRow]:
         """Rows of passages by their id, from a query that takes the ids as JSON."""
-        wanted = json.dumps([int(number) for number in passage_ids])
-        rows = {row["id"]: row for row in self.rows(sql, wanted)}
-        missing = [number for number in passage_ids if number not in rows]
-        if missing:
-            raise ValueError(f"no passage {missing[0]} in the index {self.path.parent}")
+        ids = json.dumps([int(number) for number in passage_ids])
+        rows = {row["id"]: row for row in self.rows(sql, ids)}
+        for number in passage_ids:
+            if number not in rows:
+                raise ValueError(f"no passage {number} in the index {self.path.parent}")
         return rows
 
-    def _texts(self, rows: Mapping[int, Row]) -> dict[str, tuple[int, str]]:
-        """For each document the start of its first passage here, and the text from there to the last."""
+    def _texts(self, rows: Mapping[int, TableRow]) -> dict[str, tuple[int, str]]:
+        """By document, the start of its first passage in `rows`, and the text from there to its last one."""
         texts = {}
         for document_id, first, last, text in self._tuples(_TEXTS, json.dumps(list(rows))):
-            if len(text) != last - first:  # for SQLite a text ends at its first NUL, so this one is cut here
+            if len(text) != last - first:  # SQLite's substr stops at a NUL character
                 [(whole,)] = self._tuples("SELECT text FROM documents WHERE id = ?", document_id)
                 text = whole[first:last]
             texts[document_id] = first, text
         for row in rows.values():
             if row["document_id"] not in texts:
-                raise self.corrupt(f"document {row['document_id']!r} is missing")
+                raise self.corruption(f"document {row['document_id']!r} is missing")
         return texts
 
-    def _passage(self, row: Row, first: int, text: str) -> Passage:
+    def _passage(self, row: TableRow, first: int, text: str) -> Passage:
         """The passage of a row; `text` is the text of its document from `first` on."""
-        quoted = text[row["start"] - first : row["end"] - first]
-        if passage_digest(row, quoted) != row["digest"]:
-            raise self.corrupt(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
-        return passage_from_row(row, quoted)
+        quote = text[row["start"] - first : row["end"] - first]
+        if passage_digest(row, quote) != row["digest"]:
+            raise self.corruption(f"passage {row['id']} of {row['document_id']!r} does not match its digest")
+        return passage_from_row(row, quote)
 
 
 class CatalogWriter(Catalog):
-    """The catalog with the changes of a writer. Each method begins the transaction if none is open; readers
-    see nothing before `commit`. The caller holds the write lock.
+    """The catalog with the changes of a writer, who holds the write lock.
+
+    Each method begins the transaction if none is open. Readers see nothing before `commit`.
     """
 
     @property
@@ -294,13 +296,13 @@ class CatalogWriter(Catalog):
         return bool(self._connection.in_transaction)
 
     def begin_changes(self) -> None:
-        """Open the transaction unless it is open, after the state of the catalog was checked."""
+        """Begin the transaction unless it is open, and check the state of the catalog."""
         if not self.has_changes:
             self.execute("BEGIN IMMEDIATE")
             self.state()
 
-    def add_document(self, document: Row, passages: Sequence[Row]) -> list[int]:
-        """Store a new document; the ids of its passages, which are never used again."""
+    def add_document(self, document: TableRow, passages: Sequence[TableRow]) -> list[int]:
+        """Store a new document and return the ids of its passages, which are never reused."""
         first = self._last_passage_id() + 1
         ids = list(range(first, first + len(passages)))
         with self._changes():
@@ -310,7 +312,7 @@ class CatalogWriter(Catalog):
         return ids
 
     def remove_document(self, document_id: str) -> bool:
-        """Delete a document and tombstone its passages; False when there is none."""
+        """Delete a document and tombstone its passages; False without such a document."""
         sql = "INSERT INTO tombstones SELECT id, content FROM passages WHERE document_id = ?"
         with self._changes():
             self._connection.execute(sql, (document_id,))
@@ -318,23 +320,23 @@ class CatalogWriter(Catalog):
         return self._removed("documents", "id", document_id)
 
     def passages_with_content(self, contents: Sequence[str]) -> dict[str, list[int]]:
-        """Up to four passages for each content digest: live ones, and deleted ones still in segments."""
-        found: dict[str, list[int]] = {}
+        """Up to four passages per content digest, live ones and deleted ones that segments still hold."""
+        passages: dict[str, list[int]] = {}
         for row in self.rows(_SAME_CONTENT, json.dumps(sorted(set(contents)))):
-            found.setdefault(row["content"], []).append(row["id"])
-        return found
+            passages.setdefault(row["content"], []).append(row["id"])
+        return passages
 
-    def add_refusal(self, row: Row) -> None:
-        """Store or replace the reason why a file was refused."""
+    def put_unread_file(self, row: TableRow) -> None:
+        """Store or replace the row of an unread file."""
         with self._changes():
             self._table("refusals").insert(row, replace=True)
 
-    def remove_refusal(self, document_id: str) -> bool:
-        """Delete the refusal of a file; False when there is none."""
+    def remove_unread_file(self, document_id: str) -> bool:
+        """Delete the row of an unread file; False without such a row."""
         return self._removed("refusals", "document_id", document_id)
 
     def touch(self, document_id: str, state: FileState) -> bool:
-        """Store the new time of a file with the same bytes; False when no document has them."""
+        """Store the new time of an unchanged file; False when no document has these bytes."""
         sql = "UPDATE documents SET size = ?, mtime_ns = ? WHERE id = ? AND sha256 = ?"
         with self._changes():
             values = (state.size, state.mtime_ns, document_id, state.sha256)
@@ -346,28 +348,28 @@ class CatalogWriter(Catalog):
             self._table("settings").insert({"key": key, "value": value}, replace=True)
 
     def add_segment(self, entry: SegmentEntry) -> None:
-        """Name a segment whose files are on the disk."""
+        """List a segment whose files are on the disk."""
         with self._changes():
             self._table("segments").insert(asdict(entry))
 
     def drop_segments(self, segment_ids: Sequence[str]) -> None:
-        """Remove the names of these segments."""
+        """Remove these segments from the list."""
         with self._changes():
             self._table("segments").delete_where(_AMONG, [json.dumps(list(segment_ids))])
 
     def forget_deleted(self, passage_ids: Ids) -> None:
-        """Drop the tombstones of passages that no segment holds any more."""
+        """Delete the tombstones of passages that no segment holds any more."""
         with self._changes():
             self._table("tombstones").delete_where("passage_" + _AMONG, [json.dumps(passage_ids.tolist())])
 
     def live_among(self, passage_ids: Sequence[int]) -> Ids:
-        """The ids that name a live passage, ascending; `ValueError` for an id that was never given."""
+        """The ids of live passages among these, ascending. Raise `ValueError` for an id never assigned."""
         last = self._last_passage_id()
-        unknown = [number for number in passage_ids if not 1 <= number <= last]
-        if unknown:
-            raise ValueError(f"no passage {unknown[0]} in the index {self.path.parent}")
-        wanted = json.dumps(list(map(int, passage_ids)))
-        rows = self.rows(f"SELECT id FROM passages WHERE {_AMONG} ORDER BY id", wanted)
+        for number in passage_ids:
+            if not 1 <= number <= last:
+                raise ValueError(f"no passage {number} in the index {self.path.parent}")
+        ids = json.dumps(list(map(int, passage_ids)))
+        rows = self.rows(f"SELECT id FROM passages WHERE {_AMONG} ORDER BY id", ids)
         return np.array([row["id"] for row in rows], np.int64)
 
     def generation(self) -> int:
@@ -375,27 +377,28 @@ class CatalogWriter(Catalog):
         return int(self._state_row()["generation"])
 
     def commit(self) -> int:
-        """Make every change visible and durable at once; the number of the new commit."""
+        """Make every change visible and durable at once; return the number of the new commit."""
         with named_errors(self.path):
-            documents, passages = self._table("documents").count, self._table("passages").count
+            n_documents = self._table("documents").count
+            n_passages = self._table("passages").count
         generation = self.generation() + 1
-        self._commit(generation, documents, passages)
+        self._commit(generation, n_documents, n_passages)
         return generation
 
     def commit_merge(self) -> None:
-        """Make other segments with the same rows visible; the number of the commit stays the same."""
+        """Make merged segments visible. They hold the same rows, so the number of the commit stays."""
         row = self._state_row()
         self._commit(row["generation"], row["documents"], row["passages"])
 
     def settle(self) -> None:
         """Write another commit with the same content, so that a failed one cannot return from the log."""
         self.execute("BEGIN IMMEDIATE")
-        self.execute("UPDATE state SET generation = generation + 1")  # without a change nothing is written
+        self.execute("UPDATE state SET generation = generation + 1")  # SQLite writes only real changes
         self.execute("UPDATE state SET generation = generation - 1")
         self.execute("COMMIT")
 
     def rollback(self) -> None:
-        """Drop every change since the last commit."""
+        """Discard every change since the last commit."""
         if self.has_changes:
             self.execute("ROLLBACK")
 
@@ -412,7 +415,7 @@ class CatalogWriter(Catalog):
         return int(rows[0]["seq"]) if rows else 0
 
     def _removed(self, table: str, column: str, value: str) -> bool:
-        """Delete the row with this value; False when there is none."""
+        """Delete the row with this value; False without such a row."""
         with self._changes():
             sql = f"DELETE FROM {table} WHERE {column} = ?"
             return bool(self._connection.execute(sql, (value,)).rowcount)
@@ -428,6 +431,7 @@ class CatalogWriter(Catalog):
 
     @contextmanager
     def _changes(self) -> Iterator[None]:
+        """Inside the context the transaction is open."""
         self.begin_changes()
         with named_errors(self.path):
             yield

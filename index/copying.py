@@ -1,4 +1,4 @@
-"""Copies documents from other indexes, with their passages, postings, vectors and tokens."""
+"""Copying of documents from other indexes, with their passages, vectors and tokens."""
 
 from __future__ import annotations
 
@@ -14,81 +14,93 @@ from .schema import indexed_text
 from .snapshot import Snapshot
 from .writer import Writer
 
-COPIED = 1_024  # passages whose vectors are copied together
-Rows = Sequence[tuple[str, bool, StoredRows]]
+COPIED_TOGETHER = 1_024  # passages whose vectors are copied together
+ModelRows = tuple[str, bool, StoredRows]
+"""The digest of a model, whether its rows are token codes, and the rows."""
 
 
 def copy_documents(
     writer: Writer,
     sources: Sequence[Snapshot],
-    wanted: Callable[[str], bool],
+    is_selected: Callable[[str], bool],
     analyzer: Analyzer,
     passages_per_commit: int,
 ) -> None:
-    """Copy the documents and refusals with a wanted id, in the order of ids, as a sync would store them.
+    """Copy the documents and unread files with a selected id, in the order of ids, as a sync stores them.
 
-    Passages are split into terms again; nothing else is computed. Tokens that another codebook encoded than
-    the largest one of their model are left out.
+    Passages are split into terms again; nothing else is computed. Token codes are copied if they fit the
+    largest codebook of their model.
     """
-    books, n_staged = _codebooks(sources), 0
-    for model, book in books.items():
-        writer.put_codebook(model, book)
-    rows = [list(_rows(one, books)) for one in sources]
-    owners = {name: at for at, one in enumerate(sources) for name in filter(wanted, one.document_ids())}
-    files = {name: state for one in sources for name, state in one.files().items() if name in owners}
-    staged: dict[int, list[tuple[int, int]]] = {}  # of each source: old and new ids
+    codebooks = _codebooks(sources)
+    for model, codebook in codebooks.items():
+        writer.put_codebook(model, codebook)
+    rows = [list(_rows(snapshot, codebooks)) for snapshot in sources]
+    owners: dict[str, int] = {}  # the place of the source of each document
+    for place, snapshot in enumerate(sources):
+        owners.update(dict.fromkeys(filter(is_selected, snapshot.document_ids()), place))
+    states = {name: state for snapshot in sources for name, state in snapshot.files().items()}
+    staged: dict[int, list[tuple[int, int]]] = {}  # by source: old and new ids
+    n_staged = 0
 
     def copy_staged() -> None:
-        for at, pairs in staged.items():
-            _copy_rows(writer, rows[at], *np.array(pairs, np.int64).T)
+        for place, pairs in staged.items():
+            _copy_rows(writer, rows[place], *np.array(pairs, np.int64).T)
         staged.clear()
 
-    for name, at in sorted(owners.items()):
-        snapshot = sources[at]
+    for name, place in sorted(owners.items()):
+        snapshot = sources[place]
         passages = snapshot.passages(snapshot.passage_ids_of([name]).tolist())
-        passages.sort(key=lambda one: (one.start, one.end))
-        terms = [analyzer.terms(indexed_text(one)) for one in passages]
-        ids = writer.put(snapshot.document(name), passages, terms, files[name])
-        staged.setdefault(at, []).extend(zip((one.id for one in passages), ids, strict=True))
+        passages.sort(key=lambda passage: (passage.start, passage.end))
+        terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+        ids = writer.put(snapshot.document(name), passages, terms, states[name])
+        staged.setdefault(place, []).extend(zip((passage.id for passage in passages), ids, strict=True))
         n_staged += len(ids)
-        if sum(map(len, staged.values())) >= COPIED:
+        if sum(map(len, staged.values())) >= COPIED_TOGETHER:
             copy_staged()
         if n_staged >= passages_per_commit:
             copy_staged()
             writer.commit()
             n_staged = 0
     copy_staged()
-    for one in sources:
-        for name, refusal in one.refusals().items():
-            if wanted(name):
-                writer.refuse(name, refusal)
+    for snapshot in sources:
+        for name, unread in snapshot.unread_files().items():
+            if is_selected(name):
+                writer.put_unread_file(name, unread)
     writer.commit()
 
 
 def _codebooks(sources: Sequence[Snapshot]) -> dict[str, Codebook]:
     """The largest codebook of each model."""
-    books: dict[str, Codebook] = {}
+    codebooks: dict[str, Codebook] = {}
     for snapshot in sources:
         for model in snapshot.token_models():
-            book = snapshot.codebook(model)
-            if book and (model not in books or len(book.centroids) > len(books[model].centroids)):
-                books[model] = book
-    return books
+            codebook = snapshot.codebook(model)
+            largest = codebooks.get(model)
+            if codebook and (largest is None or len(codebook.centroids) > len(largest.centroids)):
+                codebooks[model] = codebook
+    return codebooks
 
 
-def _rows(snapshot: Snapshot, books: Mapping[str, Codebook]) -> Iterator[tuple[str, bool, StoredRows]]:
-    """The digest of each model, whether it is one of tokens, and its rows; no codes of other codebooks."""
-    yield from ((model, False, snapshot.stored_vectors(model)) for model in snapshot.vector_models())
+def _rows(snapshot: Snapshot, codebooks: Mapping[str, Codebook]) -> Iterator[ModelRows]:
+    """The rows of each model; no codes that the codebook of the model cannot decode."""
+    for model in snapshot.vector_models():
+        yield model, False, snapshot.stored_vectors(model)
     for model in snapshot.token_models():
-        own, book = snapshot.codebook(model), books[model]
-        is_begin = own and np.array_equal(own.centroids, book.centroids[: len(own.centroids)])
-        if own and is_begin and np.array_equal(own.levels, book.levels):
+        own = snapshot.codebook(model)
+        largest = codebooks[model]
+        if (
+            own
+            and np.array_equal(own.centroids, largest.centroids[: len(own.centroids)])
+            and np.array_equal(own.levels, largest.levels)
+        ):
             yield model, True, snapshot.stored_tokens(model)
 
 
-def _copy_rows(writer: Writer, rows: Rows, old: Ids, new: Ids) -> None:
-    """Copy the rows of passages, where there are some."""
-    for model, is_tokens, stored in rows:
-        at = stored.rows_of(old)
-        if len(found := at[at >= 0]):
-            writer.copy_rows(model, is_tokens, new[at >= 0], stored.lengths[found], stored.read(found))
+def _copy_rows(writer: Writer, models: Sequence[ModelRows], old: Ids, new: Ids) -> None:
+    """Copy the rows of the `old` passages, if they have any, for the `new` ones."""
+    for model, is_tokens, stored in models:
+        rows = stored.rows_of(old)
+        has_rows = rows >= 0
+        if has_rows.any():
+            rows = rows[has_rows]
+            writer.copy_rows(model, is_tokens, new[has_rows], stored.lengths[rows], stored.read(rows))

@@ -1,7 +1,7 @@
 """Dense search: exact inner product over the live vectors of one model, and the checks of vectors.
 
-A FAISS scan only proposes candidates and states how far its scores may be from exact ones. Enough candidates
-are taken that the best k are surely among them, and exact scores rank them.
+A FAISS scan proposes candidates and bounds the error of its scores. It proposes so many that the best k are
+certainly among them; exact scores then rank the candidates.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .passage_rows import StoredRows
 from .protocol import Floats, Ids, Mask, Places, Ranking
 from .top_k import best, check_among, check_k, check_vectors
 
-MANY = 16  # queries that are worth a matrix product
-_SPARE = 16  # candidates beyond k in the first round
-_FEW = 1024  # vectors that a few queries are compared with at once, without a scan
+MANY_QUERIES = 16  # from this number on, queries are searched by a matrix product
+_SPARE_CANDIDATES = 16  # candidates beyond k in the first round
+_MAX_COMPARED_DIRECTLY = 1024  # vectors that a few queries are compared with exactly, without a scan
 
 
 class VectorIndex:
@@ -38,13 +38,13 @@ class VectorIndex:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector."""
+        """The dimension of the vectors."""
         return width_of(self._stored)
 
     def search(self, queries: Floats, k: int, among: Ids | None = None) -> list[Ranking]:
-        """For each row of `queries` (n, width), unit float32, its best k passages by inner product.
+        """The best k passages by inner product for each row of `queries` (n, width), unit float32.
 
-        `among` are the passage ids that the search is restricted to; those without a vector are ignored.
+        `among` restricts the search to these passage ids; those without a vector are ignored.
         """
         check_k(k)
         check_vectors(queries, self.width, len(queries), "question {}".format)
@@ -53,32 +53,34 @@ class VectorIndex:
         return [best_of(self._stored, rows, query, k, self._places) for rows, query in pairs]
 
     def _proposed(self, queries: Floats, k: int, chosen: Mask | None) -> list[Ids]:
-        """For each query rows that hold its best k of those `chosen`."""
+        """For each query, rows that include its best k of those `chosen`."""
         n_rows = len(self) if chosen is None else int(chosen.sum())
-        if not n_rows or (len(queries) < MANY and n_rows <= _FEW):
+        if not n_rows or (len(queries) < MANY_QUERIES and n_rows <= _MAX_COMPARED_DIRECTLY):
             rows = np.arange(len(self)) if chosen is None else np.flatnonzero(chosen)
             return [rows] * len(queries)
-        found = self._scan.nearest(queries, min(k + _SPARE, n_rows), chosen)
-        return [self._widened(found, row, query, k, chosen, n_rows) for row, query in enumerate(queries)]
+        candidates = self._scan.nearest(queries, min(k + _SPARE_CANDIDATES, n_rows), chosen)
+        return [self._widened(candidates, row, query, k, chosen, n_rows) for row, query in enumerate(queries)]
 
     def _widened(
-        self, found: Candidates, row: int, query: Floats, k: int, chosen: Mask | None, n_rows: int
+        self, candidates: Candidates, row: int, query: Floats, k: int, chosen: Mask | None, n_rows: int
     ) -> Ids:
-        """Candidates of one query, enough that no other row can belong to the best k."""
-        rows: Ids
-        scores, rows, slack = found.scores[row], found.rows[row], found.slack
-        while len(rows) < n_rows and scores[-1] > scores[k - 1] - slack:
-            wider = self._scan.nearest(query[np.newaxis], min(2 * len(rows), n_rows), chosen)
-            scores, rows, slack = wider.scores[0], wider.rows[0], wider.slack
+        """Candidates of one query, so many that no other row can belong to the best k."""
+        rows: Ids = candidates.rows[row]
+        scores = candidates.scores[row]
+        while len(rows) < n_rows and scores[-1] > scores[k - 1] - candidates.slack:
+            candidates = self._scan.nearest(query[np.newaxis], min(2 * len(rows), n_rows), chosen)
+            rows = candidates.rows[0]
+            scores = candidates.scores[0]
         return rows
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """For each query the n rows with the highest approximate scores, best first.
+    """The n rows with the highest approximate scores for each query, best first.
 
-    `scores` (Q, n) float32 and `rows` (Q, n) int64; the difference of two scores is at most `slack` away from
-    that of the exact ones.
+    scores: (Q, n) float32
+    rows: (Q, n) int64
+    slack: a bound of the error of the difference of two scores
     """
 
     scores: Floats
@@ -89,8 +91,8 @@ class Candidates:
 class FaissScan:
     """Compares queries with every stored vector.
 
-    A few queries are bound by memory traffic, so they scan float16 codes, half the bytes, which stay in
-    memory. Many are bound by arithmetic: blocks of the stored vectors are multiplied with all of them at
+    Memory traffic limits a few queries, so they scan float16 codes, which are half as large and stay in
+    memory. Arithmetic limits many queries, so each block of stored vectors is multiplied with all of them at
     once.
     """
 
@@ -98,9 +100,9 @@ class FaissScan:
         self._stored = stored
 
     def nearest(self, queries: Floats, n: int, chosen: Mask | None = None) -> Candidates:
-        """The nearest n rows for each row of `queries` (Q, width), unit; at least n must be chosen."""
+        """The nearest n rows for each unit vector of `queries` (Q, width); at least n rows must be chosen."""
         width = queries.shape[1]
-        if len(queries) >= MANY:
+        if len(queries) >= MANY_QUERIES:
             return self._by_products(queries, n, chosen)
         params = faiss().SearchParameters(sel=bitmap(chosen)) if chosen is not None else None
         with one_thread():
@@ -123,11 +125,12 @@ class FaissScan:
         rows = np.empty((len(queries), 0), np.int64)
         first = 0
         for block in self._stored.blocks("vectors", numbers):
-            found, at = inner_products(queries, block, min(n, len(block)))
-            scores = np.concatenate([scores, found], axis=1)
-            rows = np.concatenate([rows, numbers[first + at]], axis=1)
+            block_scores, block_rows = inner_products(queries, block, min(n, len(block)))
+            scores = np.concatenate([scores, block_scores], axis=1)
+            rows = np.concatenate([rows, numbers[first + block_rows]], axis=1)
             order = np.argsort(-scores, axis=1, kind="stable")[:, :n]
-            scores, rows = np.take_along_axis(scores, order, 1), np.take_along_axis(rows, order, 1)
+            scores = np.take_along_axis(scores, order, 1)
+            rows = np.take_along_axis(rows, order, 1)
             first += len(block)
         return Candidates(scores, rows, _float32_slack(queries.shape[1]))
 
@@ -135,21 +138,22 @@ class FaissScan:
 def best_of(stored: StoredRows, rows: Ids, query: Floats, k: int, places: Places) -> Ranking:
     """The best k of these distinct rows for one query (width,).
 
-    Scores are products and sums in float64 along one row: the same bits for a pair of vectors, whatever
-    proposed it.
+    Scores are products and sums in float64 along one row. So a pair of vectors has bit-identical scores,
+    whatever proposed it.
     """
     vectors = stored.read(rows)["vectors"]
     if len(rows) > k:
         rough = vectors @ query
         threshold = np.partition(rough, len(rough) - k)[len(rough) - k] - _float32_slack(len(query))
-        near = rough >= threshold
-        rows, vectors = rows[near], vectors[near]
+        is_near = rough >= threshold
+        rows = rows[is_near]
+        vectors = vectors[is_near]
     exact = (vectors.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
     return best(stored.passage_ids[rows], exact, k, places)
 
 
 def chosen_rows(stored: StoredRows, among: Ids) -> Mask:
-    """(n,) whether each row belongs to one of these passages."""
+    """(n,) True for the rows of these passages."""
     check_among(among)
     rows = stored.rows_of(among)
     chosen = np.zeros(len(stored), np.bool_)
@@ -158,14 +162,14 @@ def chosen_rows(stored: StoredRows, among: Ids) -> Mask:
 
 
 def width_of(stored: StoredRows) -> int:
-    """Numbers in a stored vector."""
+    """The dimension of the stored vectors."""
     return int(stored.parts[0].data["vectors"].shape[1])
 
 
 def _float32_slack(width: int) -> float:
-    """How far the difference of two float32 scores of unit vectors may be from that of the exact ones.
+    """A bound of the error of the difference of two float32 scores of unit vectors.
 
-    Each of the two sums of `width` products is off by at most width * eps / 2; twice that is allowed.
+    The error of each sum of `width` products is at most width * eps / 2; twice that is allowed.
     """
     return 2 * width * float(np.finfo(np.float32).eps)
 
@@ -173,9 +177,9 @@ def _float32_slack(width: int) -> float:
 def _float16_slack(width: int) -> float:
     """The addition to `_float32_slack` for stored vectors that are rounded to float16.
 
-    A number x becomes x * (1 + e) + f with |e| <= 2^-11 and |f| <= 2^-25, so the product of two vectors of
-    length 1 ± 0.001 is off by at most 1.0021 * 2^-11 + 1.001 * sqrt(width) * 2^-25, and the difference of two
-    by twice that.
+    A number x becomes x * (1 + e) + f with |e| <= 2^-11 and |f| <= 2^-25. So the error of the product of two
+    vectors of length 1 ± 0.001 is at most 1.0021 * 2^-11 + 1.001 * sqrt(width) * 2^-25. The error of the
+    difference of two products is at most twice that.
     """
     return float(2 * (1.0021 * 2.0**-11 + 1.001 * width**0.5 * 2.0**-25))
 
@@ -188,7 +192,7 @@ def faiss() -> Any:
 def inner_products(queries: Floats, vectors: Floats, n: int) -> tuple[Floats, Ids]:
     """The n highest inner products of each query with the vectors, (Q, n), and the rows of these."""
     before = faiss().cvar.distance_compute_blas_threshold
-    faiss().cvar.distance_compute_blas_threshold = MANY  # matrix products, which are left to more by default
+    faiss().cvar.distance_compute_blas_threshold = MANY_QUERIES  # FAISS multiplies from more queries on
     try:
         scores, rows = faiss().knn(queries, vectors, n, metric=faiss().METRIC_INNER_PRODUCT)
     finally:
@@ -203,7 +207,7 @@ def bitmap(chosen: Mask) -> Any:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Inside, FAISS uses one thread: for a few milliseconds of work, more cost more than they save."""
+    """Inside the context FAISS uses one thread; more do not pay off for a few milliseconds of work."""
     before = faiss().omp_get_max_threads()
     faiss().omp_set_num_threads(1)
     try:

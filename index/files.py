@@ -1,19 +1,21 @@
-"""Files of an index: durable atomic writes, the write lock, and named errors for failures of the disk.
+"""Files of an index: their names and digests, durable atomic writes, the write lock, named disk errors.
 
-The order of a write is always: write, fsync the file, fsync its folder, rename, fsync the parent. A rename
-without the fsyncs before it may publish an empty file (Pillai et al., "All File Systems Are Not Created
-Equal", OSDI 2014).
+Every write does these steps in order: write, fsync the file, fsync its folder, rename, fsync the parent. A
+rename without the fsyncs before it may publish an empty file (Pillai et al., "All File Systems Are Not
+Created Equal", OSDI 2014).
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import hashlib
 import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from mmap import mmap
 from pathlib import Path
 
 from spanwise.errors import (
@@ -25,6 +27,9 @@ from spanwise.errors import (
     StorageFull,
 )
 
+CATALOG = "catalog.sqlite"
+SEGMENTS = "segments"
+LOCK = "write.lock"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # SQLite reports a write that the file system refuses (a quota, a limit on file size) as a failed write.
 _REFUSED_WRITES = {
@@ -40,8 +45,13 @@ _FORBIDDEN = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_P
 _RETRY_S = 0.02
 
 
+def sha256_of(data: bytes | memoryview | mmap) -> str:
+    """The SHA-256 of these bytes in lowercase hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
 def make_folder(path: Path) -> None:
-    """Make a folder and its missing parents durably; an existing folder is fine."""
+    """Create a folder and its missing parents durably; an existing folder is fine."""
     if not path.parent.is_dir():
         make_folder(path.parent)
     path.mkdir(exist_ok=True)
@@ -49,7 +59,7 @@ def make_folder(path: Path) -> None:
 
 
 def write_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Create the file with these bytes, durable when this returns; an existing file is an error."""
+    """Create a file with these bytes, durable on return; an existing file is an error."""
     with path.open("xb") as file:
         file.writelines(parts)
         file.flush()
@@ -57,7 +67,7 @@ def write_file(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 
 def publish(temporary: Path, final: Path) -> None:
-    """Rename a finished file or directory durably. Its files must be on the disk already."""
+    """Rename a finished file or directory durably. Its files must be durable already."""
     if temporary.is_dir():
         sync_directory(temporary)
     temporary.rename(final)
@@ -66,17 +76,17 @@ def publish(temporary: Path, final: Path) -> None:
 
 def sync_directory(path: Path) -> None:
     """Make the names inside a directory durable."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(handle)
+        os.fsync(descriptor)
     finally:
-        os.close(handle)
+        os.close(descriptor)
 
 
 class WriteLock:
-    """An `flock` on one file from `acquire` to `release`, or to the death of the process.
+    """An `flock` on one file from `acquire` to `release`, or until the process dies.
 
-    Not the package filelock: the file must keep the number of the process that holds it, for the error.
+    The package filelock is not used: the file holds the id of the locking process for the error message.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +94,7 @@ class WriteLock:
         self._file: int | None = None
 
     def acquire(self, timeout_s: float = 0.0) -> None:
-        """Take the lock; `IndexLocked` when another process holds it for longer than `timeout_s`."""
+        """Take the lock. Raise `IndexLocked` when another process holds it for longer than `timeout_s`."""
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             self._wait_for(file, time.monotonic() + timeout_s)
@@ -96,7 +106,7 @@ class WriteLock:
         self._file = file
 
     def release(self) -> None:
-        """Let the next writer in; does nothing without a lock."""
+        """Release the lock, if it is held."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -116,15 +126,15 @@ class WriteLock:
 
 @contextmanager
 def named_errors(path: Path) -> Iterator[None]:
-    """Inside, failures of SQLite and of the disk become members of the error tree that name `path`."""
+    """Inside the context, failures of SQLite and of the disk become named errors about `path`."""
     try:
         yield
     except (sqlite3.ProgrammingError, sqlite3.IntegrityError):
-        raise  # a mistake of this program, not of the disk
+        raise  # a bug of this program, not a failure of the disk
     except sqlite3.Error as error:
         raise _named(error, path) from error
-    except UnicodeDecodeError as error:  # a text column, or SQLite's message, holds other bytes
-        raise corrupt(path, str(error)) from error
+    except UnicodeDecodeError as error:  # a text column, or SQLite's message, is not UTF-8
+        raise corruption(path, str(error)) from error
     except OSError as error:
         if error.errno in _FULL:
             raise _full(path, error) from error
@@ -135,9 +145,11 @@ def named_errors(path: Path) -> Iterator[None]:
         raise
 
 
-def corrupt(path: Path, how: str) -> IndexCorrupt:
+def corruption(path: Path, reason: str) -> IndexCorrupt:
     """The error for a file of an index that differs from what was written."""
-    return IndexCorrupt(f"{path} is damaged ({how}): delete the index and run `spanwise index FOLDER` again")
+    return IndexCorrupt(
+        f"{path} is damaged ({reason}): delete the index and run `spanwise index FOLDER` again"
+    )
 
 
 def _named(error: sqlite3.Error, path: Path) -> SpanwiseError:
@@ -149,7 +161,7 @@ def _named(error: sqlite3.Error, path: Path) -> SpanwiseError:
         return IndexLocked(f"{path} is in use by another program ({error}): try again when it has finished")
     if primary in _FORBIDDEN:
         return _read_only(path, error) if path.exists() else _gone(path)
-    return corrupt(path, str(error))
+    return corruption(path, str(error))
 
 
 def _full(path: Path, error: Exception) -> StorageFull:

@@ -1,4 +1,4 @@
-"""Lexical search: ranking of live passages by a weighting, in numpy or by compiled code."""
+"""Lexical search: a weighting ranks live passages, in numpy or in compiled code."""
 
 from __future__ import annotations
 
@@ -7,40 +7,39 @@ from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.postponed import PostponedImport
 
-from .live_postings import Corpus, CorpusStatistics, LivePostings
-from .protocol import Ids, Mask, Places, Ranking
+from .live_postings import CorpusStatistics, LivePostings, StatisticsSource
+from .protocol import Doubles, Ids, Mask, Places, Ranking, TermLists
 from .top_k import best, check_k, promising, rows_among
 
 if TYPE_CHECKING:
     from .maxscore import MaxScore, Saturation
 
-_EACH = 2**14  # rows that numpy would go through in the time it takes for a question to be prepared
-COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows that numpy went through
+ROWS_PER_QUESTION = 2**14  # fixed cost of a question, in rows scanned
+COMPILED = PostponedImport("spanwise.index.maxscore", budget=2**26)  # rows scanned by numpy
 
 
 class Weighting(Protocol):
-    """A formula that scores passages for a question: BM25, the cosine of TF-IDF vectors."""
+    """A formula that scores passages for a question, such as BM25 or the cosine of TF-IDF vectors."""
 
     def scores(
         self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
-    ) -> NDArray[np.float64]:
-        """One score a row of `postings`, 0 for rows that share no term with the question.
+    ) -> Doubles:
+        """One score per row of `postings`, 0 for rows that share no term with the question.
 
-        Contributions are added in float64 in the order of the question's terms, so that the score of a
-        passage does not depend on how passages are spread over segments.
+        Contributions are added in float64 in the order of the question's terms. So the score of a passage
+        does not depend on how passages are spread over segments.
         """
 
 
 class PostingsIndex:
-    """Ranks live passages for lists of terms; a passage with score 0 is not found.
+    """Ranks live passages for lists of terms; passages with score 0 are left out.
 
-    Statistics are those of `corpus`: by default of the postings themselves. numpy scores every row. After
-    many questions, or for many at once, compiled code pays off; it ranks by a `saturation` alone, and loading
-    it takes about a second.
+    Statistics come from `corpus`, by default the postings themselves. numpy scores every row. Compiled code
+    pays off after many questions, or for many at once. It needs a `saturation`, and loading it takes about a
+    second.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class PostingsIndex:
         postings: LivePostings,
         weighting: Weighting,
         places: Places,
-        corpus: Corpus | None = None,
+        corpus: StatisticsSource | None = None,
         saturation: Saturation | None = None,
     ) -> None:
         self._postings = postings
@@ -62,12 +61,12 @@ class PostingsIndex:
         """The number of live passages that can be found."""
         return int(self._postings.live.sum())
 
-    def search(self, queries: Sequence[Sequence[str]], k: int, among: Ids | None = None) -> list[Ranking]:
-        """For each list of terms its best k passages; `among` does not change the statistics."""
+    def search(self, queries: TermLists, k: int, among: Ids | None = None) -> list[Ranking]:
+        """The best k passages for each list of terms; `among` does not change the statistics."""
         check_k(k)
         allowed = rows_among(self._postings.passage_ids, among)
         statistics = self._corpus.statistics(set(chain.from_iterable(queries)))
-        work = len(queries) * (len(self._postings) + _EACH)
+        work = len(queries) * (len(self._postings) + ROWS_PER_QUESTION)
         if self._saturation and not self._compiled and COMPILED.is_worth(work):
             from .maxscore import MaxScore  # loads numba
 
@@ -82,5 +81,5 @@ class PostingsIndex:
         scores = self._weighting.scores(terms, self._postings, statistics)
         if allowed is not None:
             scores = np.where(allowed, scores, 0.0)
-        found = promising(scores, k)
-        return best(self._postings.passage_ids[found], scores[found], k, self._places)
+        rows = promising(scores, k)
+        return best(self._postings.passage_ids[rows], scores[rows], k, self._places)

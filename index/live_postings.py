@@ -1,4 +1,4 @@
-"""The postings of all segments as one, and their statistics.
+"""The postings of all segments as one, with their statistics.
 
 Rows of deleted passages keep their place, hold no term and are not counted.
 """
@@ -15,21 +15,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .postings import Pairs, PostingsSegment
-from .protocol import Ids
+from .protocol import Bytes, Counts, Doubles, Ids, Uints
 
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
-_MAX_HELD = 2**29  # bytes of terms
-_MAX_WEIGHED = 2**21  # pairs with weights, about 40 MB
-_TERM = 32  # the cost of a term there besides its pairs, as a number of pairs
-LIKELY = 32  # terms that are compared with a misspelled word
-_ENDING = 0.25  # the cost of a letter that may belong to an ending, in edits
-_OVERHEAD = 1024  # bytes of a term besides its pairs
+_MAX_HELD = 2**29  # bytes of terms in memory
+_MAX_WEIGHTED = 2**21  # pairs with weights in memory, about 40 MB
+_TERM_COST = 32  # memory of a weighted term besides its pairs, as a number of pairs
+_TERM_BYTES = 1024  # bytes of a term besides its pairs
+MAX_LIKELY_TERMS = 32  # terms that are compared with a misspelled word
+_ENDING_COST = 0.25  # edits that a letter costs if it may belong to an ending
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusStatistics:
-    """Counts over live passages: passages, terms in all, and passages that hold each term (`df`).
+    """Counts over live passages.
+
+    n_docs: the number of passages
+    total_length: the number of terms in all of them
+    df: the number of passages that hold each term
 
     >>> CorpusStatistics(5, 15, {"mill": 3}).avgdl
     3.0
@@ -45,42 +49,47 @@ class CorpusStatistics:
         return self.total_length / self.n_docs if self.n_docs else 0.0
 
 
-class Corpus(Protocol):
-    """What is counted over a collection, of which an index may search a part."""
+class StatisticsSource(Protocol):
+    """Counts a collection, of which an index may search a part."""
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
-        """The collection, with the document frequencies of these terms."""
+        """The statistics of the collection, with the document frequencies of these terms."""
 
     @property
     def all_statistics(self) -> CorpusStatistics:
-        """The collection, with the document frequencies of all its terms."""
+        """The statistics of the collection, with the document frequencies of all its terms."""
 
 
-class Formula(Protocol):
-    """The weight of a term in each passage that holds it. Equal formulas, by ==, give equal weights."""
+class TermWeighting(Protocol):
+    """The weight of a term in each passage that holds it. Equal weightings, by ==, give equal weights."""
 
-    def __call__(self, tf: NDArray[np.float64], lengths: Ids) -> NDArray[np.float64]:
-        """One weight a passage, from the count of the term in it and its number of terms."""
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
+        """One weight per passage, from the count of the term in it and its number of terms."""
 
 
 @dataclass(slots=True)
 class Term:
-    """The live rows that hold a term, ascending, and its count in each, both read-only."""
+    """The live rows that hold a term.
 
-    rows: NDArray[np.uint32]
-    counts: NDArray[np.integer]
-    prepared: Any = None  # by MaxScore, for its last statistics
+    rows: (n,) uint32, ascending, read-only
+    counts: (n,) of the term in each row, read-only
+    prepared: the results of MaxScore for its last statistics
+    """
+
+    rows: Uints
+    counts: Counts
+    prepared: Any = None
 
     @property
     def size(self) -> int:
-        """About how many bytes it may take."""
-        return _OVERHEAD + 12 * len(self.rows)
+        """An estimate of the bytes it takes."""
+        return _TERM_BYTES + 12 * len(self.rows)
 
 
 class LivePostings:
-    """A row is a place in `passage_ids`: the rows of the first segment, then those of the next.
+    """The postings of all segments. A row is a place in `passage_ids`, which follows the segments.
 
-    Terms stay in memory, so only the first question with a term reads and weighs its rows.
+    Terms stay in memory, so only the first question with a term reads its rows and computes their weights.
     """
 
     def __init__(self, segments: Sequence[PostingsSegment], deleted: Ids) -> None:
@@ -90,37 +99,39 @@ class LivePostings:
         self.passage_ids: Ids = _joined([part.passage_ids for part in segments])
         self.lengths: Ids = _joined([part.lengths for part in segments])
         self.live = np.isin(self.passage_ids, deleted, invert=True)
-        self._n_docs, self._total_length = int(self.live.sum()), int(self.lengths[self.live].sum())
+        self._n_docs = int(self.live.sum())
+        self._total_length = int(self.lengths[self.live].sum())
         self._terms: dict[str, Term] = {}
         self._n_held = 0
-        self._weighed: dict[tuple[str, type[Formula]], tuple[Formula, Ids, NDArray[np.float64]]] = {}
-        self._n_weighed = 0
+        self._weighted: dict[tuple[str, type[TermWeighting]], tuple[TermWeighting, Ids, Doubles]] = {}
+        self._n_weighted = 0
 
     def __len__(self) -> int:
         """The number of rows, deleted ones included."""
         return len(self.passage_ids)
 
-    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
+    def find(self, term: str) -> tuple[Uints, Counts]:
         """The live rows that hold a term, ascending, and the count in each; both read-only."""
-        found = self.term(term)
-        return found.rows, found.counts
+        pairs = self.term(term)
+        return pairs.rows, pairs.counts
 
-    def weighted(self, term: str, formula: Formula) -> tuple[Ids, NDArray[np.float64]]:
+    def weighted(self, term: str, formula: TermWeighting) -> tuple[Ids, Doubles]:
         """The live rows that hold a term, ascending, and their weights by a formula; both read-only.
 
-        The weights by the last formula of each kind are kept.
+        The weights by the last formula of each class stay in memory.
         """
-        known = self._weighed.get((term, type(formula)))
+        key = (term, type(formula))
+        known = self._weighted.get(key)
         if known is None or known[0] != formula:
-            found = self.term(term)
-            rows = found.rows.astype(np.int64)
-            weights = formula(found.counts.astype(np.float64), self.lengths[rows])
-            self._n_weighed += len(rows) + _TERM
-            if self._n_weighed > _MAX_WEIGHED:
-                self._weighed.clear()
-                self._n_weighed = len(rows) + _TERM
+            pairs = self.term(term)
+            rows = pairs.rows.astype(np.int64)
+            weights = formula(pairs.counts.astype(np.float64), self.lengths[rows])
+            self._n_weighted += len(rows) + _TERM_COST
+            if self._n_weighted > _MAX_WEIGHTED:
+                self._weighted.clear()
+                self._n_weighted = len(rows) + _TERM_COST
             known = formula, _read_only(rows), _read_only(weights)
-            self._weighed[term, type(formula)] = known
+            self._weighted[key] = known
         return known[1:]
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
@@ -130,9 +141,10 @@ class LivePostings:
         return CorpusStatistics(self._n_docs, self._total_length, df)
 
     def spelled_like(self, typed: str, most: int) -> list[str]:
-        """The terms of live passages that may be stems of words `most` edits from a typed one, likely first.
+        """The terms of live passages that a misspelled word may mean, likely ones first.
 
-        A stem is compared with each beginning of the typed word, and the letters after it cost a little.
+        A term is the stem of a word at most `most` edits from the typed one. It is compared with each prefix
+        of the typed word; the letters after the prefix cost a little.
         """
         return [term for _, term in self.likely_terms(typed, most) if len(self.find(term)[0])]
 
@@ -140,15 +152,16 @@ class LivePostings:
         """The cheapest terms for `spelled_like` with their costs, ordered by both; some may be deleted."""
         every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
         terms = sorted(term for term in every if 2 <= len(term) <= len(typed) + most)
-        whole = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # as before stemming
-        endings = _ENDING * np.arange(len(typed), -1, -1)
-        costs = np.min(prefix_distances(typed, whole) + endings, axis=1)
-        return [(float(costs[at]), terms[at]) for at in np.argsort(costs, kind="stable")[:LIKELY]]
+        words = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # undo stemming
+        endings = _ENDING_COST * np.arange(len(typed), -1, -1)
+        costs = np.min(prefix_distances(typed, words) + endings, axis=1)
+        cheapest = np.argsort(costs, kind="stable")[:MAX_LIKELY_TERMS]
+        return [(float(costs[place]), terms[place]) for place in cheapest]
 
     def first_passages(self, term: str, n: int) -> list[int]:
         """The ids of the first n live passages that hold a term."""
-        found: list[int] = self.passage_ids[self.find(term)[0][:n]].tolist()
-        return found
+        ids: list[int] = self.passage_ids[self.find(term)[0][:n]].tolist()
+        return ids
 
     @cached_property
     def all_statistics(self) -> CorpusStatistics:
@@ -161,41 +174,45 @@ class LivePostings:
         return CorpusStatistics(self._n_docs, self._total_length, total)
 
     def pairs(self) -> Iterator[Pairs]:
-        """All pairs of term and live row, one block a segment, each in the order of its terms' bytes."""
+        """All pairs of term and live row, one block per segment, each in the order of its terms' bytes."""
         for first, segment in self._numbered(self._segments):
             pairs = segment.pairs()
             rows = pairs.rows + first
-            kept = self.live[rows]
-            yield Pairs(pairs.vocabulary, pairs.terms[kept], rows[kept], pairs.counts[kept])
+            live = self.live[rows]
+            yield Pairs(pairs.vocabulary, pairs.terms[live], rows[live], pairs.counts[live])
 
     def term(self, term: str) -> Term:
         """The pairs of a term, read on first use."""
-        found = self._terms.get(term)
-        if found is None:
+        pairs = self._terms.get(term)
+        if pairs is None:
             rows, counts = self._read(term)
-            found = Term(_read_only(rows), _read_only(counts))
-            if self._n_held + found.size > _MAX_HELD:
+            pairs = Term(_read_only(rows), _read_only(counts))
+            if self._n_held + pairs.size > _MAX_HELD:
                 self._terms.clear()
                 self._n_held = 0
-            self._terms[term] = found
-            self._n_held += found.size
-        return found
+            self._terms[term] = pairs
+            self._n_held += pairs.size
+        return pairs
 
-    def _read(self, term: str) -> tuple[NDArray[np.uint32], NDArray[np.integer]]:
-        found = [segment.find(term) for segment in self._segments]
-        parts = [part + np.uint32(first) for first, (part, _) in self._numbered(found)]
-        rows = np.concatenate([np.empty(0, np.uint32), *parts])
-        counts = np.concatenate([np.empty(0, np.uint16), *(part for _, part in found)])
+    def _read(self, term: str) -> tuple[Uints, Counts]:
+        all_rows = [np.empty(0, np.uint32)]
+        all_counts: list[Counts] = [np.empty(0, np.uint16)]
+        for first, segment in self._numbered(self._segments):
+            segment_rows, segment_counts = segment.find(term)
+            all_rows.append(segment_rows + np.uint32(first))
+            all_counts.append(segment_counts)
+        rows = np.concatenate(all_rows)
+        counts = np.concatenate(all_counts)
         if self._n_docs == len(self):
             return rows, counts
-        kept = self.live[rows]
-        return rows[kept], counts[kept]
+        live = self.live[rows]
+        return rows[live], counts[live]
 
     def _numbered(self, parts: Iterable[_T]) -> Iterator[tuple[int, _T]]:
         return zip(self._first_rows, parts, strict=False)
 
 
-def _joined(parts: Sequence[NDArray[np.integer]]) -> Ids:
+def _joined(parts: Sequence[Counts]) -> Ids:
     return np.concatenate([np.empty(0, np.int64), *parts]).astype(np.int64)
 
 
@@ -204,12 +221,14 @@ def _read_only(array: NDArray[_N]) -> NDArray[_N]:
     return array
 
 
-def prefix_distances(typed: str, words: Sequence[str]) -> NDArray[np.uint8]:
-    """(n, len(typed) + 1): the edits between each word and the first i characters of what was typed.
+def prefix_distances(typed: str, words: Sequence[str]) -> Bytes:
+    """(n, len(typed) + 1): the edits between each word and the first i characters of the typed one.
 
     An edit inserts, drops or changes a character, or swaps two neighbours, which are not edited again: "ca"
-    is three edits from "abc". Source: Damerau, "A technique for computer detection and correction of spelling
-    errors", 1964; the table is that of Wagner and Fischer, 1974, for all words at once.
+    is three edits from "abc".
+
+    Source: Damerau, "A technique for computer detection and correction of spelling errors", 1964; Wagner and
+    Fischer, "The string-to-string correction problem", 1974, for the table, here of all words at once.
 
     >>> prefix_distances("mlil", ["mill", "mil"])[:, -1].tolist()
     [1, 1]
@@ -219,14 +238,17 @@ def prefix_distances(typed: str, words: Sequence[str]) -> NDArray[np.uint8]:
     codes = padded.view(np.uint32).reshape(len(words), length).T  # (length, n)
     lengths = (codes != 0).sum(axis=0)
     row = np.repeat(np.arange(len(typed) + 1, dtype=np.uint8)[:, None], len(words), axis=1)
-    found, before = row.copy(), row
+    distances = row.copy()
+    above = row
     for j in range(length):
-        row, above, two_above = np.full_like(row, j + 1), row, before
+        two_above = above
+        above = row
+        row = np.full_like(row, j + 1)
         for i, character in enumerate(map(ord, typed)):
             changed = above[i] + (codes[j] != character)
             row[i + 1] = np.minimum(np.minimum(row[i], above[i + 1]) + 1, changed)
             if i and j:
                 swapped = (codes[j] == ord(typed[i - 1])) & (codes[j - 1] == character)
                 row[i + 1] = np.where(swapped, np.minimum(row[i + 1], two_above[i - 1] + 1), row[i + 1])
-        found[:, lengths == j + 1], before = row[:, lengths == j + 1], above
-    return found.T
+        distances[:, lengths == j + 1] = row[:, lengths == j + 1]
+    return distances.T

@@ -1,13 +1,13 @@
-"""Rows of passages made by a model: one vector each, or one code for each of their tokens.
+"""Rows of passages made by a model: one vector per passage, or one code per token.
 
 Columns of a segment with n passages and T rows of data (T = n for dense vectors):
 
     passage_ids  (n,) int64      ascending
-    ends         (n,) int64      rows of data up to and with each passage, at least one each; tokens only
+    ends         (n,) int64      the end of each passage's rows of data, at least one row each; tokens only
     ...                          the data: `vectors` (n, width) float32, or the codes of tokens
     sums         (n,) uint32     CRC-32 over the data of each passage, column by column
 
-With the sums, a few passages can be read and trusted without reading the others.
+The checksums allow a few passages to be read and verified without reading the others.
 """
 
 from __future__ import annotations
@@ -18,27 +18,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 
 from .catalog import CatalogWriter
-from .protocol import Ids, Mask
+from .protocol import Array, Ids, Mask, Uints
 from .segment import TOKENS, VECTORS, Blocks, Columns, Segment, open_segment
 from .top_k import rows_of
 
-Data = Mapping[str, NDArray[Any]]
-DATA = {VECTORS: ("vectors",), TOKENS: ("centroids", "values", "scales")}
+Data = Mapping[str, Array]
+DATA_COLUMNS = {VECTORS: ("vectors",), TOKENS: ("centroids", "values", "scales")}
 
 _BLOCK = 16_384  # rows of data that are copied or read together
 _MAX_PENDING_BYTES = 128 * 2**20
 
 
 def spans_of(ends: Ids, rows: Ids) -> tuple[Ids, Ids]:
-    """The first row of data of these passages, and the end of each.
+    """The start and the end of the rows of data of each of these passages.
 
     >>> [places.tolist() for places in spans_of(np.array([2, 3, 7]), np.array([2, 0]))]
     [[3, 0], [7, 2]]
@@ -47,7 +45,7 @@ def spans_of(ends: Ids, rows: Ids) -> tuple[Ids, Ids]:
 
 
 def span_places(starts: Ids, lengths: Ids) -> Ids:
-    """The rows of data of passages, one passage after another.
+    """The places in spans with these starts and lengths, one span after another.
 
     >>> span_places(np.array([7, 0]), np.array([2, 3])).tolist()
     [7, 8, 0, 1, 2]
@@ -57,114 +55,120 @@ def span_places(starts: Ids, lengths: Ids) -> Ids:
     return places
 
 
-def sums_of(data: Data, starts: Ids, ends: Ids) -> NDArray[np.uint32]:
+def sums_of(data: Data, starts: Ids, ends: Ids) -> Uints:
     """The CRC-32 over the data of each passage, which has the rows `starts[i]` to `ends[i]`."""
     columns = [np.ascontiguousarray(column) for column in data.values()]
-    found = np.zeros(len(starts), np.uint32)
+    sums = np.zeros(len(starts), np.uint32)
     for row, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
         total = 0
         for column in columns:
             total = zlib.crc32(column[start:end].data, total)
-        found[row] = total
-    return found
+        sums[row] = total
+    return sums
 
 
 class RowsSegment:
-    """An open segment of rows. Nothing is trusted before it was compared with a sum or a digest."""
+    """An open segment of rows. Data are checked against a checksum or a digest before use."""
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
-        self.kind, self.model = segment.kind, segment.model
         self.passage_ids = segment.passage_ids
-        self.data: Data = {name: segment.columns[name] for name in DATA[segment.kind]}
+        self.data: Data = {name: segment.columns[name] for name in DATA_COLUMNS[segment.kind]}
 
     @cached_property
     def ends(self) -> Ids:
-        """(n,) where the data of each passage ends; not checked before `sums`."""
+        """(n,) the end of each passage's data; checked by `sums`."""
         ends = self._segment.columns.get("ends")
         return np.arange(1, len(self.passage_ids) + 1) if ends is None else ends
 
     @cached_property
-    def sums(self) -> NDArray[np.uint32]:
-        """(n,) the sums, compared with their digest on first use, like ids and ends."""
-        self._segment.check("passage_ids", "sums", *(["ends"] if "ends" in self._segment.columns else []))
-        bounds = np.concatenate(([0], self.ends))
+    def sums(self) -> Uints:
+        """(n,) the checksums. On first use, sums, ids and ends are compared with their digests."""
+        columns = self._segment.columns
+        names = [name for name in ("passage_ids", "sums", "ends") if name in columns]
+        self._segment.check(*names)
+        bounds = np.append(0, self.ends)
         if (bounds[1:] <= bounds[:-1]).any() or bounds[-1] != self.n_rows:
-            raise self.corrupt("its ends are not places among its rows")
+            raise self.corruption("its ends are not places among its rows")
         if (self.passage_ids[1:] <= self.passage_ids[:-1]).any():
-            raise self.corrupt("its passages do not ascend")
-        return self._segment.columns["sums"]
+            raise self.corruption("its passages do not ascend")
+        return columns["sums"]
 
     @property
     def n_rows(self) -> int:
         """The number of rows of data."""
-        return len(self.data[DATA[self.kind][0]])
+        return len(next(iter(self.data.values())))
 
     def rows_of(self, passage_ids: Ids) -> Ids:
         """The place of each passage, -1 for a missing one."""
         return rows_of(self.passage_ids, passage_ids)
 
     def read(self, rows: Ids) -> Data:
-        """A copy of the data of these passages, one after another, each compared with its sum."""
+        """A copy of the data of these passages, one passage after another, each checked."""
         self.check_rows(rows)
         starts, ends = spans_of(self.ends, rows)
         places = span_places(starts, ends - starts)
         return {name: column[places] for name, column in self.data.items()}
 
     def check_rows(self, rows: Ids) -> None:
-        """Raise `IndexCorrupt` unless the data of these passages match their sums."""
+        """Raise `IndexCorrupt` unless the data of these passages match their checksums."""
         expected = self.sums[rows]
         if not np.array_equal(sums_of(self.data, *spans_of(self.ends, rows)), expected):
-            raise self.corrupt("the data of a passage do not match their sum")
+            raise self.corruption("the data of a passage do not match their sum")
 
     def check(self, *names: str) -> None:
         """Compare columns of data (all by default) with their digests."""
-        _ = self.sums
+        _ = self.sums  # checks the other columns
         self._segment.check(*(names or self.data))
 
     def release(self) -> None:
-        """Give back the memory of what was read."""
+        """Free the memory of pages that were read."""
         self._segment.release()
 
-    def corrupt(self, how: str) -> IndexCorrupt:
+    def corruption(self, reason: str) -> IndexCorrupt:
         """The error for a segment that differs from what was written."""
-        return self._segment.corrupt(how)
+        return self._segment.corruption(reason)
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of passages in memory, which are trusted; see the columns of a segment."""
+    """Rows of passages in memory.
+
+    passage_ids, ends, sums: see the columns of a segment
+    data: the columns of data, by name
+    """
 
     passage_ids: Ids
     ends: Ids
     data: Data
-    sums: NDArray[np.uint32]
+    sums: Uints
 
     @classmethod
     def of(cls, passage_ids: Ids, lengths: Ids, data: Data) -> Batch:
-        """A copy of the data of these passages, `lengths` rows each."""
-        ends, copied = np.cumsum(lengths), {name: column.copy() for name, column in data.items()}
+        """A copy of the data of these passages, with `lengths[i]` rows for passage i."""
+        ends = np.cumsum(lengths)
+        copied = {name: column.copy() for name, column in data.items()}
         return cls(passage_ids.copy(), ends, copied, sums_of(copied, ends - lengths, ends))
 
     def check_rows(self, rows: Ids) -> None:
-        """Nothing: rows in memory are trusted."""
+        """Does nothing; rows in memory need no check."""
 
     def check(self) -> None:
-        """Nothing."""
+        """Does nothing; rows in memory need no check."""
 
     def release(self) -> None:
-        """Nothing: they are not on the disk."""
+        """Does nothing; rows in memory are not mapped from a file."""
 
 
 def merge_rows(kind: str, parts: Sequence[RowsSegment | Batch], deleted: Ids) -> Columns:
-    """The columns of one segment with the live passages of several, each compared with its sum.
+    """The columns of one segment with the live passages of several, each checked.
 
-    Data are copied while they are written: memory is that of one block.
+    Data are copied while they are written, so memory is needed for one block only.
     """
     stored = StoredRows.live(parts, deleted)
     order = np.argsort(stored.passage_ids)
-    columns: dict[str, NDArray[Any] | Blocks] = {"passage_ids": stored.passage_ids[order]}
-    sums = stored.sums[order]  # checks the lengths
+    columns: dict[str, Array | Blocks] = {"passage_ids": stored.passage_ids[order]}
+    sums = stored.sums[order]  # also checks the lengths
     if kind == TOKENS:
         columns["ends"] = np.cumsum(stored.lengths[order])
     for name, column in parts[0].data.items():
@@ -175,10 +179,11 @@ def merge_rows(kind: str, parts: Sequence[RowsSegment | Batch], deleted: Ids) ->
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The live passages of one segment, rows `first` to `first + len(starts)` of the whole.
+    """The live passages of one segment.
 
-    Their data are `starts[i]` to `ends[i]` (n,) int64 of `data`: read-only views of the mapped columns, with
-    the data of deleted passages in between.
+    first: the row of its first passage in `StoredRows`; the others follow
+    starts, ends: (n,) int64, the span of each passage's rows in `data`
+    data: read-only views of the mapped columns, which include deleted passages
     """
 
     first: int
@@ -188,39 +193,40 @@ class Part:
 
 
 class StoredRows:
-    """The live rows of one model over all segments. Row i belongs to `passage_ids[i]`, which has `lengths[i]`
-    rows of data; rows follow the segments, and within one the ids.
+    """The live rows of one model over all segments, in the order of segments, then of ids.
 
-    The data of a passage are compared with its sum when they are first read, or all at once by `check`. Call
-    `check_rows` or `check` before you read the views of a part.
+    Row i belongs to `passage_ids[i]`, which has `lengths[i]` rows of data. The data of a passage are checked
+    when they are first read, or all at once by `check`. Call `check_rows` or `check` before you read the
+    views of a part.
     """
 
     def __init__(
-        self, segments: Sequence[RowsSegment | Batch], kept: Sequence[Ids], trusted: Mask | None = None
+        self, segments: Sequence[RowsSegment | Batch], live: Sequence[Ids], checked: Mask | None = None
     ) -> None:
-        """Of each segment the passages `kept`; `trusted` (n,) are rows that need no comparison."""
+        """`live` are the rows of each segment that are used; `checked` (n,) are rows that need no check."""
         self._segments = tuple(segments)
-        self._kept = tuple(kept)
-        self._lasts = np.cumsum([len(rows) for rows in kept], dtype=np.int64)
-        pairs, empty = list(zip(segments, kept, strict=True)), np.empty(0, np.int64)
-        self.parts = tuple(
-            Part(int(last) - len(rows), *spans_of(segment.ends, rows), segment.data)
-            for (segment, rows), last in zip(pairs, self._lasts, strict=True)
-        )
-        self.passage_ids: Ids = np.concatenate([empty, *(each.passage_ids[rows] for each, rows in pairs)])
-        self.lengths: Ids = np.concatenate([empty, *(part.ends - part.starts for part in self.parts)])
-        self._trusted = np.zeros(len(self), np.bool_) if trusted is None else trusted
+        self._live = tuple(live)
+        self._lasts = np.cumsum([len(rows) for rows in live], dtype=np.int64)
+        parts = []
+        ids = [np.empty(0, np.int64)]
+        for segment, rows, last in zip(segments, live, self._lasts.tolist(), strict=True):
+            parts.append(Part(last - len(rows), *spans_of(segment.ends, rows), segment.data))
+            ids.append(segment.passage_ids[rows])
+        self.parts = tuple(parts)
+        self.passage_ids: Ids = np.concatenate(ids)
+        self.lengths: Ids = np.concatenate([ids[0], *(part.ends - part.starts for part in parts)])
+        self._checked = np.zeros(len(self), np.bool_) if checked is None else checked
 
     @classmethod
     def live(cls, segments: Sequence[RowsSegment | Batch], deleted: Ids) -> StoredRows:
-        """All rows of at least one segment but the deleted ones."""
-        return cls(segments, [np.flatnonzero(~np.isin(each.passage_ids, deleted)) for each in segments])
+        """All rows of at least one segment, except the deleted ones."""
+        return cls(segments, [np.flatnonzero(~np.isin(part.passage_ids, deleted)) for part in segments])
 
     def only(self, chosen: Mask) -> StoredRows:
-        """The rows `chosen` (n,) alone, in the same order."""
+        """Only the rows `chosen` (n,), in the same order."""
         parts = np.split(chosen, self._lasts[:-1])
-        kept = [rows[here] for rows, here in zip(self._kept, parts, strict=True)]
-        return StoredRows(self._segments, kept, self._trusted[chosen])
+        live = [rows[part] for rows, part in zip(self._live, parts, strict=True)]
+        return StoredRows(self._segments, live, self._checked[chosen])
 
     def __len__(self) -> int:
         """The number of live passages with rows."""
@@ -232,9 +238,9 @@ class StoredRows:
         return int(self.lengths.sum())
 
     @property
-    def sums(self) -> NDArray[np.uint32]:
-        """(n,) the sum of each passage, as it was written."""
-        pairs = zip(self._segments, self._kept, strict=True)
+    def sums(self) -> Uints:
+        """(n,) the checksum of each passage as written."""
+        pairs = zip(self._segments, self._live, strict=True)
         return np.concatenate([np.empty(0, np.uint32), *(segment.sums[rows] for segment, rows in pairs)])
 
     def rows_of(self, passage_ids: Ids) -> Ids:
@@ -248,55 +254,62 @@ class StoredRows:
         return order, self.passage_ids[order]
 
     def read(self, rows: Ids) -> Data:
-        """A copy of the data of these rows, one passage after another; `IndexCorrupt` for a damaged one."""
+        """A copy of the data of these rows, one passage after another. Raise `IndexCorrupt` for damage."""
         self.check_rows(rows)
         return {name: self._column(name, rows) for name in self.parts[0].data}
 
-    def _column(self, name: str, rows: Ids) -> NDArray[Any]:
-        lengths, columns = self.lengths[rows], [part.data[name] for part in self.parts]
-        if len(columns) == 1:
-            return columns[0][span_places(self.parts[0].starts[rows], lengths)]
-        at, source = np.cumsum(lengths) - lengths, np.searchsorted(self._lasts, rows, side="right")
-        found = np.empty((int(lengths.sum()), *columns[0].shape[1:]), columns[0].dtype)
-        for number in np.unique(source).tolist():
-            part, here = self.parts[number], source == number
+    def _column(self, name: str, rows: Ids) -> Array:
+        lengths = self.lengths[rows]
+        first = self.parts[0]
+        if len(self.parts) == 1:
+            return first.data[name][span_places(first.starts[rows], lengths)]
+        starts = np.cumsum(lengths) - lengths
+        column = np.empty((int(lengths.sum()), *first.data[name].shape[1:]), first.data[name].dtype)
+        for source, here in self._sources(rows):
+            part = self.parts[source]
             places = span_places(part.starts[rows[here] - part.first], lengths[here])
-            found[span_places(at[here], lengths[here])] = columns[number][places]
-        return found
+            column[span_places(starts[here], lengths[here])] = part.data[name][places]
+        return column
+
+    def _sources(self, rows: Ids) -> Iterator[tuple[int, Mask]]:
+        """The place of each segment that holds some of these rows, and which of them it holds."""
+        sources = np.searchsorted(self._lasts, rows, side="right")
+        for source in np.unique(sources).tolist():
+            yield source, sources == source
 
     def check_rows(self, rows: Ids) -> None:
-        """Compare the data of these rows with their sums on first use; `IndexCorrupt` for a damaged one."""
-        new = rows[~self._trusted[rows]]
+        """Check the data of these rows on first use. Raise `IndexCorrupt` for damage."""
+        new = rows[~self._checked[rows]]
         if not len(new):
             return
-        source = np.searchsorted(self._lasts, new, side="right")
-        for number in np.unique(source).tolist():
-            here = new[source == number] - self.parts[number].first
-            self._segments[number].check_rows(self._kept[number][here])
-        self._trusted[new] = True
+        for source, here in self._sources(new):
+            places = new[here] - self.parts[source].first
+            self._segments[source].check_rows(self._live[source][places])
+        self._checked[new] = True
 
     def check(self) -> None:
         """Compare all data with their digests on first use."""
-        if not self._trusted.all():
+        if not self._checked.all():
             for segment in self._segments:
                 segment.check()
                 segment.release()
-            self._trusted[:] = True
+            self._checked[:] = True
 
-    def blocks(self, name: str, rows: Ids | None = None) -> Iterator[NDArray[Any]]:
+    def blocks(self, name: str, rows: Ids | None = None) -> Iterator[Array]:
         """One column of the data of these rows (all by default), block by block."""
         rows = np.arange(len(self)) if rows is None else rows
-        ends, first = np.cumsum(self.lengths[rows]), 0
+        ends = np.cumsum(self.lengths[rows])
+        first = 0
         while first < len(rows):
-            done = ends[first - 1] if first else 0
-            last = max(first + 1, int(np.searchsorted(ends, done + _BLOCK, side="right")))
+            start = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, start + _BLOCK, side="right")))
             self.check_rows(rows[first:last])
             yield self._column(name, rows[first:last])
             self.release()
             first = last
 
     def release(self) -> None:
-        """Give back the memory of what was read."""
+        """Free the memory of pages that were read."""
         for segment in self._segments:
             segment.release()
 
@@ -304,7 +317,7 @@ class StoredRows:
 class PendingRows:
     """The rows of one kind that a writer collects for the next commit, and the segments stored before.
 
-    A new passage with the content of an old one gets a copy of its rows, also of a deleted one while a
+    A new passage with the content of an old one gets a copy of its rows. The old one may be deleted, while a
     segment holds it. So after edits, copies, renames and moves only new text is encoded.
     """
 
@@ -323,7 +336,7 @@ class PendingRows:
         return held > _MAX_PENDING_BYTES
 
     def width(self, model: str) -> int | None:
-        """Numbers in a dense vector of a model; None while there is none."""
+        """The dimension of a model's dense vectors; None without any."""
         parts = self._parts(model)
         return int(parts[0].data["vectors"].shape[1]) if parts else None
 
@@ -332,45 +345,46 @@ class PendingRows:
         return sum(len(next(iter(part.data.values()))) for part in self._parts(model))
 
     def add(self, model: str, ids: Ids, lengths: Ids, data: Data) -> None:
-        """Keep a copy of the data of these passages, `lengths` rows each, at least one passage."""
+        """Hold a copy of the data of at least one passage, with `lengths[i]` rows for passage i."""
         self._pending.setdefault(model, []).append(Batch.of(ids, lengths, data))
 
     def lacking(self, model: str, ids: Ids) -> Mask:
-        """(n,) whether each passage has no rows of this model, neither stored nor pending."""
-        held = [np.empty(0, np.int64), *(part.passage_ids for part in self._parts(model))]
+        """(n,) True for passages without rows of this model, stored or pending."""
+        held = [ids[:0], *(part.passage_ids for part in self._parts(model))]
         return np.isin(ids, np.concatenate(held), invert=True)
 
     def reuse(self, new: Ids, old: Ids) -> Mask:
-        """Copy for the passages `new` the stored rows of the passages `old`; (n,) whether each got some.
+        """Copy the stored rows of passage `old[i]` for passage `new[i]`; (n,) True where `new[i]` got some.
 
-        A passage may occur in `new` several times: the first of its `old` that has rows is enough.
+        A passage may occur in `new` several times: rows of the first `old` that has some are copied.
         """
-        served = np.zeros(len(new), np.bool_)
+        is_served = np.zeros(len(new), np.bool_)
         for model, segments in self.stored().items() if len(new) else ():
-            done = np.zeros(len(new), np.bool_)
+            has_rows = np.zeros(len(new), np.bool_)
             for segment in segments:
-                at = segment.rows_of(old)
-                found = np.flatnonzero((at >= 0) & ~done)
-                found = found[np.unique(new[found], return_index=True)[1]]
-                if len(found):
-                    starts, ends = spans_of(segment.ends, at[found])
-                    self.add(model, new[found], ends - starts, segment.read(at[found]))
-                    done |= np.isin(new, new[found])
-            served |= done
-        return served
+                rows = segment.rows_of(old)
+                places = np.flatnonzero((rows >= 0) & ~has_rows)
+                places = places[np.unique(new[places], return_index=True)[1]]
+                if len(places):
+                    starts, ends = spans_of(segment.ends, rows[places])
+                    self.add(model, new[places], ends - starts, segment.read(rows[places]))
+                    has_rows |= np.isin(new, new[places])
+            is_served |= has_rows
+        return is_served
 
     def columns(self) -> Iterator[tuple[str, Columns]]:
         """The columns of a segment for each model with pending rows; afterwards none are pending."""
-        pending, self._pending = self._pending, {}
+        pending = self._pending
+        self._pending = {}
         for model, batches in pending.items():
             yield model, merge_rows(self.kind, batches, np.empty(0, np.int64))
 
     def refresh(self) -> None:
-        """The segments have changed: open them again when they are next needed."""
+        """Forget the open segments, which have changed; they are opened again when needed."""
         self._opened = None
 
     def drop(self, model: str) -> None:
-        """Drop the pending rows of a model."""
+        """Discard the pending rows of a model."""
         self._pending.pop(model, None)
         self.refresh()
 

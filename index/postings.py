@@ -11,8 +11,9 @@ Columns of a segment with n passages, t terms and p pairs of term and passage:
     counts       (p,) uint16, or uint32 when a count does not fit
     sums         (t,) uint32    CRC-32 over rows, then counts, of each term
 
-Everything but rows and counts is checked by digest when the segment is opened for search; the pairs of a term
-are checked by their sum each time they are read, so a damaged disk never changes a score silently.
+The digests of all columns but rows and counts are checked when the segment is opened for search. The pairs of
+a term are checked by their checksum each time they are read. So a damaged disk never changes a score
+silently.
 """
 
 from __future__ import annotations
@@ -26,21 +27,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress, pairwise, repeat
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .protocol import Ids
+from .protocol import Array, Ids, Uints
 from .segment import Segment
 
-_BLOCK = 2**16  # pairs that a merge sorts together; each takes about 60 bytes meanwhile
+_BLOCK = 2**16  # pairs that a merge sorts together, in about 60 bytes each
 _DICTIONARY = ("passage_ids", "lengths", "terms", "term_ends", "starts", "sums")
 
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of term and row with their counts, in any order; `terms` are places in `vocabulary`."""
+    """The pairs of term and row, in any order.
+
+    vocabulary: terms in UTF-8
+    terms: (p,) places in `vocabulary`
+    rows: (p,) rows of passages
+    counts: (p,) of the term in the passage
+    """
 
     vocabulary: Sequence[bytes]
     terms: Ids
@@ -49,16 +55,18 @@ class Pairs:
 
 
 class PostingsBuilder:
-    """Collects passages in memory and turns them into the columns of one segment."""
+    """Collects passages in memory and makes them into the columns of one segment."""
 
     def __init__(self) -> None:
         self._vocabulary: dict[str, int] = {}
         self._passage_ids: list[int] = []
         self._lengths: list[int] = []
-        self._terms, self._rows, self._counts = array("I"), array("I"), array("I")
+        self._terms = array("I")
+        self._rows = array("I")
+        self._counts = array("I")
 
     def __len__(self) -> int:
-        """The number of pairs of term and passage held."""
+        """The number of pairs of term and passage so far."""
         return len(self._terms)
 
     @property
@@ -77,8 +85,8 @@ class PostingsBuilder:
             self._rows.append(row)
             self._counts.append(count)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns of the segment; equal passages in equal order give equal bytes."""
+    def columns(self) -> dict[str, Array]:
+        """The columns of the segment. Equal passages in equal order give equal bytes."""
         terms = sorted((term.encode("utf-8"), number) for term, number in self._vocabulary.items())
         rank = np.empty(len(terms), np.uint32)
         rank[[number for _, number in terms]] = np.arange(len(terms), dtype=np.uint32)
@@ -97,12 +105,12 @@ class PostingsBuilder:
 def columns_of(
     vocabulary: Sequence[bytes],
     df: Ids,
-    rows: NDArray[np.uint32],
-    counts: NDArray[Any],
+    rows: Uints,
+    counts: Array,
     passage_ids: Ids,
-    lengths: NDArray[np.uint32],
-) -> dict[str, NDArray[Any]]:
-    """The columns of the file: terms sorted, `df` pairs for each, the pairs in order of term and row."""
+    lengths: Uints,
+) -> dict[str, Array]:
+    """The columns of the file, from sorted terms with `df` pairs each, in order of term and row."""
     starts = _running_total(df)
     return {
         "passage_ids": passage_ids,
@@ -116,8 +124,8 @@ def columns_of(
     }
 
 
-def narrow(counts: NDArray[Any]) -> NDArray[Any]:
-    """The counts in 16 bits each if all of them fit, else in 32."""
+def narrow(counts: Array) -> Array:
+    """The counts in 16 bits each if all fit, else in 32."""
     return counts.astype(np.uint16 if counts.max(initial=0) < 2**16 else np.uint32, copy=False)
 
 
@@ -125,14 +133,14 @@ def _running_total(sizes: Ids) -> NDArray[np.uint64]:
     return np.concatenate(([0], np.cumsum(sizes))).astype(np.uint64)
 
 
-def _sums(starts: NDArray[np.uint64], rows: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.uint32]:
+def _sums(starts: NDArray[np.uint64], rows: Array, counts: Array) -> Uints:
     ends = pairwise(map(int, starts))
     return np.fromiter(
         (_sum(rows[start:end], counts[start:end]) for start, end in ends), np.uint32, len(starts) - 1
     )
 
 
-def _sum(rows: NDArray[Any], counts: NDArray[Any]) -> int:
+def _sum(rows: Array, counts: Array) -> int:
     return zlib.crc32(counts.data, zlib.crc32(rows.data))
 
 
@@ -141,23 +149,23 @@ class PostingsSegment:
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
-        self._columns: Mapping[str, NDArray[Any]] = segment.columns
+        self._columns: Mapping[str, Array] = segment.columns
         self.passage_ids: Ids = segment.columns["passage_ids"]
-        self.lengths: NDArray[np.uint32] = segment.columns["lengths"]
+        self.lengths: Uints = segment.columns["lengths"]
 
     @classmethod
     def open(cls, segment: Segment) -> PostingsSegment:
-        """The segment for search, after its dictionary was compared with its digests."""
+        """The segment for search, with its dictionary checked against its digests."""
         segment.check(*_DICTIONARY)
         for offsets, end in (("term_ends", "terms"), ("starts", "rows")):
             column = segment.columns[offsets]
             if column[0] != 0 or column[-1] != len(segment.columns[end]) or (column[1:] < column[:-1]).any():
-                raise segment.corrupt(f"{offsets} are not places in {end}")
+                raise segment.corruption(f"{offsets} are not places in {end}")
         return cls(segment)
 
     @classmethod
     def open_whole(cls, segment: Segment) -> PostingsSegment:
-        """The segment for reading all of it, after every column was compared with its digest."""
+        """The segment for reading as a whole, with every column checked against its digest."""
         segment.check("rows", "counts")
         opened = cls.open(segment)
         opened.release()
@@ -170,32 +178,32 @@ class PostingsSegment:
 
     def terms(self) -> Iterator[bytes]:
         """All terms, in the order of their bytes."""
-        terms, start = self._columns["terms"], 0
-        for end in self._columns["term_ends"][1:]:
-            yield terms[start : int(end)].tobytes()
-            start = int(end)
+        terms = self._columns["terms"]
+        for start, end in pairwise(map(int, self._columns["term_ends"])):
+            yield terms[start:end].tobytes()
 
-    def pairs_between(self, first: int, last: int) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        """Rows and counts of a range of terms, one term after the other. Checked by `open_whole` only."""
-        start, end = int(self.starts[first]), int(self.starts[last])
-        return self._columns["rows"][start:end], self._columns["counts"][start:end]
+    def pairs_between(self, first: int, last: int) -> tuple[Uints, Array]:
+        """Rows and counts of a range of terms, one term after another. Only `open_whole` checks them."""
+        pairs = slice(self.starts[first], self.starts[last])
+        return self._columns["rows"][pairs], self._columns["counts"][pairs]
 
     def release(self) -> None:
-        """Give back the memory of what was read."""
+        """Free the memory of pages that were read."""
         self._segment.release()
 
-    def find(self, term: str) -> tuple[NDArray[np.uint32], NDArray[Any]]:
-        """The rows that hold a term, ascending, and the count in each; empty when none does."""
+    def find(self, term: str) -> tuple[Uints, Array]:
+        """The rows that hold a term, ascending, and the count in each; empty if none does."""
         number = self._number(term.encode("utf-8"))
         starts = self._columns["starts"]
-        start, end = (0, 0) if number is None else (int(starts[number]), int(starts[number + 1]))
-        rows, counts = self._columns["rows"][start:end], self._columns["counts"][start:end]
+        pairs = slice(0, 0) if number is None else slice(int(starts[number]), int(starts[number + 1]))
+        rows = self._columns["rows"][pairs]
+        counts = self._columns["counts"][pairs]
         if number is not None and _sum(rows, counts) != self._columns["sums"][number]:
-            raise self._segment.corrupt(f"the rows of {term!r} do not match their sum")
+            raise self._segment.corruption(f"the rows of {term!r} do not match their sum")
         return rows, counts
 
     def pairs(self) -> Pairs:
-        """Every pair of the segment, after rows and counts were compared with their digests."""
+        """Every pair of the segment, with rows and counts checked against their digests."""
         self._segment.check("rows", "counts")
         df = np.diff(self.starts)
         return Pairs(
@@ -216,45 +224,47 @@ class PostingsSegment:
         return number if number < n and self._term(number) == term else None
 
 
-def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[str, NDArray[Any]]:
+def merge_postings(segments: Sequence[PostingsSegment], deleted: Ids) -> dict[str, Array]:
     """The columns of one segment with the live passages of several, without terms that no passage holds.
 
-    The merge goes through the common sorted dictionary in ranges of some ten thousand pairs and sorts one
-    range at a time: memory is that of the result and one block.
+    The merge takes the common dictionary in ranges of about `_BLOCK` pairs and sorts one range at a time. So
+    it needs memory for the result and one block only.
     """
     ids = np.concatenate([segment.passage_ids for segment in segments])
     lengths = np.concatenate([segment.lengths for segment in segments])
     order = np.argsort(ids)
     order = order[np.isin(ids[order], deleted, invert=True)]
-    new_row = np.full(len(ids), -1, np.int64)  # -1 for the dead
+    new_row = np.full(len(ids), -1, np.int64)  # -1 for deleted passages
     new_row[order] = np.arange(len(order))
     vocabulary, numbers = _numbered(segments)
     ends = np.cumsum([len(segment.passage_ids) for segment in segments])[:-1]
-    parts = zip(segments, numbers, np.split(new_row, ends), strict=True)
-    sources = [_Source(*part) for part in parts]
+    sources = list(map(_Source, segments, numbers, np.split(new_row, ends)))
     df = np.zeros(len(vocabulary), np.int64)
     most = sum(int(source.df.sum()) for source in sources)
-    rows, counts, done = np.empty(most, np.uint32), np.empty(most, np.uint32), 0
+    rows = np.empty(most, np.uint32)
+    counts = np.empty(most, np.uint32)
+    n = 0
     for first, last in _ranges(sources, len(vocabulary)):
-        found = zip(*(source.live_pairs(first, last) for source in sources), strict=True)
-        terms, new, times = (np.concatenate(column) for column in found)
-        block = np.lexsort((new, terms))
-        rows[done : done + len(block)] = new[block]
-        counts[done : done + len(block)] = times[block]
-        done += len(block)
+        parts = [source.live_pairs(first, last) for source in sources]
+        terms, new_rows, new_counts = map(np.concatenate, zip(*parts, strict=True))
+        order_of_pairs = np.lexsort((new_rows, terms))
+        block = slice(n, n + len(terms))
+        rows[block] = new_rows[order_of_pairs]
+        counts[block] = new_counts[order_of_pairs]
+        n += len(terms)
         df[first:last] = np.bincount(terms - first, minlength=last - first)
     return columns_of(
         vocabulary=list(compress(vocabulary, df > 0)),
         df=df[df > 0],
-        rows=rows[:done],
-        counts=narrow(counts[:done]),
+        rows=rows[:n],
+        counts=narrow(counts[:n]),
         passage_ids=ids[order],
         lengths=lengths[order],
     )
 
 
 def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[Ids]]:
-    """The common dictionary, sorted, and for each segment the places of its terms there."""
+    """The common dictionary, sorted, and the places of each segment's terms in it."""
     vocabulary: list[bytes] = []
     numbers = [array("q") for _ in segments]
     tagged = [zip(segment.terms(), repeat(place)) for place, segment in enumerate(segments)]
@@ -266,7 +276,7 @@ def _numbered(segments: Sequence[PostingsSegment]) -> tuple[list[bytes], list[Id
 
 
 class _Source:
-    """A segment mapped to the merged one: the `numbers` of its terms there, ascending, and its rows there."""
+    """A segment to merge: `numbers` are the places of its terms in the merged dictionary, ascending."""
 
     def __init__(self, segment: PostingsSegment, numbers: Ids, new_row: Ids) -> None:
         self.numbers = numbers
@@ -275,11 +285,11 @@ class _Source:
 
     @property
     def df(self) -> Ids:
-        """The number of pairs of each of its terms, deleted passages included."""
+        """The number of pairs of each term, deleted passages included."""
         return np.diff(self._segment.starts)
 
     def live_pairs(self, first: int, last: int) -> tuple[Ids, Ids, Ids]:
-        """Merged term, merged row and count of each live pair whose term is in the range."""
+        """The merged term, merged row and count of each live pair whose merged term is in the range."""
         low, high = np.searchsorted(self.numbers, (first, last))
         old, counts = self._segment.pairs_between(int(low), int(high))
         terms = np.repeat(self.numbers[low:high], self.df[low:high])
@@ -289,7 +299,7 @@ class _Source:
 
 
 def _ranges(sources: Sequence[_Source], n_terms: int) -> Iterator[tuple[int, int]]:
-    """Ranges of merged terms with about a block of pairs each; a term with more has a range of its own."""
+    """Ranges of merged terms with about `_BLOCK` pairs each; a term with more pairs is a range by itself."""
     df = np.zeros(n_terms, np.int64)
     for source in sources:
         df[source.numbers] += source.df

@@ -1,4 +1,4 @@
-"""The protocol of every index, and the form of its results.
+"""The protocol of every index, the form of its results, and the array types that the modules share.
 
 An index holds the live rows of one commit, read only. Rows are added, deleted and committed through the
 `Writer` of a store, for all its indexes in one transaction, so that they never differ from the catalog.
@@ -8,23 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[Any]
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Bytes = NDArray[np.uint8]
+Shorts = NDArray[np.uint16]
+Uints = NDArray[np.uint32]
+Counts = NDArray[np.integer]
 Mask = NDArray[np.bool_]
+TermLists = Sequence[Sequence[str]]
 Queries = TypeVar("Queries", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The best passages for one query: `passage_ids` (n,) int64 and `scores` (n,) float64, best first."""
+    """The best passages for one query, best first.
+
+    passage_ids: (n,) int64
+    scores: (n,) float64, higher is better
+    """
 
     passage_ids: Ids
-    scores: NDArray[np.float64]
+    scores: Doubles
 
     @classmethod
     def empty(cls) -> Ranking:
@@ -39,7 +50,7 @@ class Index(Protocol[Queries]):
         """The number of live passages that can be found."""
 
     def search(self, queries: Queries, k: int, among: Ids | None = None) -> list[Ranking]:
-        """For each query its best k passages, ties by (document id, start); `ValueError` for k below 1.
+        """The best k passages for each query, ties by (document id, start); `ValueError` for k below 1.
 
         `among`, ascending passage ids, restricts the search to these passages; ids that the index does not
         hold are ignored. Scores are those of the whole collection, so the ranking equals the complete one

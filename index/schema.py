@@ -1,13 +1,12 @@
-"""The tables of `catalog.sqlite`, and its rows: documents, passages and rejected files with their digests.
+"""The tables of the catalog, and its rows: documents, passages and unread files with their digests.
 
 SQLite does not notice a flipped bit inside a value, so every row holds a digest that is compared each time
 the row is read. The digest of a passage covers its text, which is stored once, in its document. The size and
-time of a file are only hints for the next sync and stay outside.
+time of a file are only hints for the next sync, so no digest covers them.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -22,14 +21,14 @@ import numpy as np
 from spanwise.errors import DocumentRejected, FormatTooNew, FormatTooOld
 from spanwise.types import Document, Heading, Label, Passage
 
-from .files import corrupt, named_errors, publish
+from .files import corruption, named_errors, publish, sha256_of
 from .protocol import Ids
 from .segment import FORMAT
 
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
 
-# `text` stands last so that reading the other columns of a document does not page through it.
+# `text` is the last column, so that reading the others does not page through it.
 _TABLES = f"""
 PRAGMA application_id = {_APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
@@ -62,16 +61,21 @@ CREATE TABLE segments (
 ) STRICT;
 """
 
-Row = dict[str, Any]
+TableRow = dict[str, Any]
 _DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
 _PASSAGE = ("document_id", "start", "end", "page", "line", "heading", "label", "content")
-_REFUSAL = ("document_id", "size", "mtime_ns", "kind", "reason", "reader")
-_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` would make one a call
+_UNREAD = ("document_id", "size", "mtime_ns", "kind", "reason", "reader")
+_json = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # `json.dumps` makes an encoder per call
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """The state that shows whether a file has changed: size in bytes, time, and digest of its bytes."""
+    """The state that shows whether a file has changed.
+
+    size: in bytes
+    mtime_ns: the time of its last change, in nanoseconds since 1970
+    sha256: the digest of its bytes
+    """
 
     size: int
     mtime_ns: int
@@ -79,9 +83,13 @@ class FileState:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """A file that is not stored, with the reason: broken or forbidden ("rejected"), or no document at all
-    ("skipped"). `reader` is the version of the reader that refused it; another version may accept it.
+class UnreadFile:
+    """A file that could not be read as a document.
+
+    size, mtime_ns: see `FileState`
+    kind: "rejected" if it is broken or forbidden, "skipped" if it is no document
+    reason: why it was not read
+    reader: the version of the reader that refused it; another version may accept it
     """
 
     size: int
@@ -92,7 +100,12 @@ class Refusal:
 
 
 class Description(NamedTuple):
-    """A document without its text; `mtime_ns` is that of its file, since 1970, 0 where unknown."""
+    """A document without its text.
+
+    id: its path relative to its root
+    media_type, title, metadata: see `Document`
+    mtime_ns: the time of its file, in nanoseconds since 1970; 0 if unknown
+    """
 
     id: str
     media_type: str
@@ -103,7 +116,13 @@ class Description(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SegmentEntry:
-    """A segment as the catalog names it: by the digest of its manifest. `rows` counts deleted ones too."""
+    """A segment as the catalog lists it.
+
+    id: the digest of its manifest
+    kind: see `segment.Manifest`
+    model: the digest of the model that made it, or empty
+    rows: the number of passages, deleted ones included
+    """
 
     id: str
     kind: str
@@ -112,8 +131,13 @@ class SegmentEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """One commit: counts over live rows, and the digest over everything that decides what is searched."""
+class CommitState:
+    """One commit.
+
+    generation: the number of the commit
+    n_documents, n_passages: of the live rows
+    digest: over everything that search results depend on
+    """
 
     generation: int
     n_documents: int
@@ -129,14 +153,14 @@ def state_digest(
     segments: Sequence[SegmentEntry],
     deleted: Ids,
 ) -> str:
-    """The digest over counts, settings, segment names and deleted passages: a lost row changes it."""
-    named = [(entry.id, entry.kind, entry.model, entry.rows) for entry in segments]
-    head = json.dumps([generation, n_documents, n_passages, sorted(settings.items()), named])
-    return hashlib.sha256(head.encode("utf-8") + deleted.astype("<i8").tobytes()).hexdigest()
+    """The digest over counts, settings, segment names and deleted passages. A lost row changes it."""
+    entries = [(entry.id, entry.kind, entry.model, entry.rows) for entry in segments]
+    head = json.dumps([generation, n_documents, n_passages, sorted(settings.items()), entries])
+    return sha256_of(head.encode("utf-8") + deleted.astype("<i8").tobytes())
 
 
 def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
-    """Make an empty catalog with these settings atomically; `FileExistsError` if there is one."""
+    """Atomically create an empty catalog with these settings. Raise `FileExistsError` if there is one."""
     from sqlite_utils import Database
 
     if path.exists():
@@ -158,8 +182,8 @@ def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
 def open_catalog(path: Path) -> sqlite3.Connection:
     """A connection to an existing catalog whose header was checked.
 
-    Where nothing can be written, SQLite cannot keep the log that readers and writers share. Then the catalog
-    is read as a file that does not change, if it has no log; the next snapshot opens it again.
+    In a read-only folder SQLite cannot keep the log that readers and writers share. A catalog without a log
+    is then opened as immutable; the next snapshot opens it again.
     """
     with named_errors(path):
         try:
@@ -172,9 +196,9 @@ def open_catalog(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    """A connection for several threads that begins and ends transactions only on explicit statements.
+    """A connection for several threads, with explicit transactions only.
 
-    Every commit is on the disk when it returns.
+    Every commit is durable when it returns.
     """
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?{mode}",
@@ -186,44 +210,36 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA journal_size_limit = 16777216")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA trusted_schema = OFF")  # the file may come from a stranger
+    connection.execute("PRAGMA trusted_schema = OFF")  # the file is untrusted input
     connection.execute("PRAGMA cell_size_check = ON")
     return connection
 
 
 def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
-    """The connection, closed again unless the header is that of a catalog of this format."""
+    """The connection; it is closed unless the header is that of a catalog of this format."""
     try:
-        _check_header(connection, path)
+        (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+        if application_id != _APPLICATION_ID:
+            raise corruption(path, "it is not the catalog of a spanwise index")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        formats = f"{path} has format {version}, this program reads format {FORMAT}"
+        if version > FORMAT:
+            raise FormatTooNew(f"{formats}: install a newer spanwise")
+        if version < FORMAT:
+            raise FormatTooOld(f"{formats}: delete the index and run `spanwise index FOLDER` again")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _check_header(connection: sqlite3.Connection, path: Path) -> None:
-    (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-    if application_id != _APPLICATION_ID:
-        raise corrupt(path, "it is not the catalog of a spanwise index")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > FORMAT:
-        raise FormatTooNew(
-            f"{path} has format {version}, this program reads format {FORMAT}: install a newer spanwise"
-        )
-    if version < FORMAT:
-        raise FormatTooOld(
-            f"{path} has format {version}, this program reads format {FORMAT}: "
-            "delete the index and run `spanwise index FOLDER` again"
-        )
-
-
 def indexed_text(passage: Passage) -> str:
-    """The text that is searched and encoded for a passage: its heading path, then its words, a line each."""
+    """The text that is searched and encoded for a passage: its headings, one per line, then its text."""
     return "\n".join([*passage.heading, passage.text])
 
 
-def document_row(document: Document, state: FileState) -> Row:
-    """The row that stores a document; `DocumentRejected` for text that UTF-8 cannot hold."""
+def document_row(document: Document, state: FileState) -> TableRow:
+    """The row that stores a document. Raise `DocumentRejected` for text that UTF-8 cannot hold."""
     row = {
         "id": document.id,
         "size": state.size,
@@ -235,12 +251,12 @@ def document_row(document: Document, state: FileState) -> Row:
     try:
         return row | {"digest": document_digest(row)}
     except UnicodeEncodeError as error:
-        at = f"{error.object[error.start]!r} cannot be stored"
-        raise DocumentRejected(f"{document.id!a}: a lone surrogate, {at}") from None
+        surrogate = error.object[error.start]
+        raise DocumentRejected(f"{document.id!a}: a lone surrogate, {surrogate!r} cannot be stored") from None
 
 
-def document_structure(document: Document) -> Row:
-    """The columns of a document but its id, its text and what belongs to its file."""
+def document_structure(document: Document) -> TableRow:
+    """The columns of a document, except its id, its text and the state of its file."""
     return {
         "media_type": document.media_type,
         "title": document.title,
@@ -252,12 +268,12 @@ def document_structure(document: Document) -> Row:
 
 
 def document_digest(row: Mapping[str, Any]) -> str:
-    """The digest that the row of a document must have."""
+    """The expected digest of a document's row."""
     return _digest([row[column] for column in _DOCUMENT])
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:
-    """The document that a row stores."""
+    """The document stored in a row."""
     return Document(
         id=row["id"],
         media_type=row["media_type"],
@@ -271,9 +287,10 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
     )
 
 
-def passage_row(passage: Passage) -> Row:
-    """The row that stores a passage; the catalog gives it an id. Passages of equal `content` (the digest of
-    their indexed text) have the same vectors.
+def passage_row(passage: Passage) -> TableRow:
+    """The row that stores a passage, without its id, which the catalog assigns.
+
+    `content` is the digest of its indexed text: passages with equal `content` have equal vectors.
     """
     row = {
         "document_id": passage.document_id,
@@ -283,18 +300,18 @@ def passage_row(passage: Passage) -> Row:
         "line": passage.line,
         "heading": _json(passage.heading),
         "label": passage.label,
-        "content": hashlib.sha256(indexed_text(passage).encode("utf-8")).hexdigest(),
+        "content": sha256_of(indexed_text(passage).encode("utf-8")),
     }
     return row | {"digest": passage_digest(row, passage.text)}
 
 
 def passage_digest(row: Mapping[str, Any], text: str) -> str:
-    """The digest that the row of a passage must have when its document holds `text` at its place."""
+    """The expected digest of a passage's row when its document holds `text` at its place."""
     return _digest([row[column] for column in _PASSAGE] + [text])
 
 
 def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
-    """The passage that a row stores, with its text."""
+    """The passage stored in a row, with its text."""
     return Passage(
         id=row["id"],
         document_id=row["document_id"],
@@ -308,16 +325,16 @@ def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
     )
 
 
-def refusal_row(document_id: str, refusal: Refusal) -> Row:
-    """The row that stores a refusal."""
-    row = {"document_id": document_id, **asdict(refusal)}
-    return row | {"digest": refusal_digest(row)}
+def unread_row(document_id: str, unread: UnreadFile) -> TableRow:
+    """The row that stores an unread file."""
+    row = {"document_id": document_id, **asdict(unread)}
+    return row | {"digest": unread_digest(row)}
 
 
-def refusal_digest(row: Mapping[str, Any]) -> str:
-    """The digest that the row of a refusal must have."""
-    return _digest([row[column] for column in _REFUSAL])
+def unread_digest(row: Mapping[str, Any]) -> str:
+    """The expected digest of an unread file's row."""
+    return _digest([row[column] for column in _UNREAD])
 
 
 def _digest(values: list[Any]) -> str:
-    return hashlib.sha256(_json(values).encode("utf-8")).hexdigest()
+    return sha256_of(_json(values).encode("utf-8"))

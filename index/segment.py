@@ -3,12 +3,12 @@
     segments/<sha256 of manifest.json>/manifest.json
     segments/<sha256 of manifest.json>/columns.bin      little-endian numbers, each column on a multiple of 64
 
-A segment is named by the digest of its manifest, so its name, kept in the catalog, proves every byte. Opening
-checks the manifest and the size; `check` reads columns and compares their digests.
+A segment is named by the digest of its manifest, and the catalog keeps the name. So every byte can be
+verified. Opening checks the manifest and the size; `check` reads columns and compares their digests.
 
-A manifest may come from a damaged disk or from a stranger. Its values are checked before a file is mapped: no
-column reaches beyond its file or into another, and columns of a known kind have the types and sizes that
-their readers rely on.
+Manifests are untrusted input: damaged or crafted. Their values are checked before a file is mapped. No column
+reaches beyond its file or into another column. Columns of a known kind have the types and sizes that their
+readers rely on.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import FormatTooNew, IndexCorrupt
 
-from .files import corrupt, publish, write_file
-from .protocol import Ids
+from .files import corruption, publish, sha256_of, write_file
+from .protocol import Array, Ids
 
 FORMAT = 4  # of the whole index: catalog and segments
 MANIFEST = "manifest.json"
@@ -38,10 +37,14 @@ COLUMNS = "columns.bin"
 UNFINISHED = ".unfinished"
 MAX_MANIFEST_BYTES = 2**20  # ours have about 2,000
 ALIGNMENT = 64  # bytes; the length of a cache line
-POSTINGS, VECTORS, TOKENS, CODEBOOK, ANN = "postings", "vectors", "tokens", "codebook", "ann"
+POSTINGS = "postings"
+VECTORS = "vectors"
+TOKENS = "tokens"
+CODEBOOK = "codebook"
+ANN = "ann"
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-# The columns of each kind, with the dtypes they may have and their sizes; equal names are equal sizes.
+# The columns of each kind: allowed dtypes, and the name of each dimension. Equal names mean equal sizes.
 _LAYOUTS: dict[str, dict[str, tuple[set[str], tuple[str, ...]]]] = {
     POSTINGS: {
         "passage_ids": ({"<i8"}, ("n",)),
@@ -85,7 +88,13 @@ _DTYPES = {dtype for layout in _LAYOUTS.values() for dtypes, _ in layout.values(
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The place of a column in its file, its type, and its digest."""
+    """A column of a file.
+
+    dtype: numpy's name of its type, little-endian
+    shape: its dimensions
+    offset: of its first byte in the file
+    sha256: of its bytes
+    """
 
     dtype: str
     shape: tuple[int, ...]
@@ -94,13 +103,20 @@ class Column:
 
     @property
     def end(self) -> int:
-        """The offset behind its last byte."""
+        """The offset after its last byte."""
         return self.offset + prod(self.shape) * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The contents of one segment: `n_bytes` is the size of its file, `sha256` its digest."""
+    """The contents of one segment.
+
+    kind: one of postings, vectors, tokens, codebook, ann
+    model: the digest of the model that made the data, or empty
+    n_bytes: the size of its file
+    sha256: the digest of its file
+    columns: by name
+    """
 
     kind: str
     model: str
@@ -118,14 +134,19 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An open segment. `columns` are read-only arrays mapped from its file; they stay readable after the file
-    is deleted. `model` is the digest of the model that made them, or empty.
+    """An open segment.
+
+    path: its directory
+    kind, model: see `Manifest`
+    columns: read-only arrays mapped from its file; they stay readable after the file is deleted
+    digests: of each column, and of the whole file under `COLUMNS`
+    data: the mapped file
     """
 
     path: Path
     kind: str
     model: str
-    columns: Mapping[str, NDArray[Any]]
+    columns: Mapping[str, Array]
     digests: Mapping[str, str]
     data: mmap.mmap | bytes
 
@@ -135,51 +156,52 @@ class Segment:
         return self.columns.get("passage_ids", np.empty(0, np.int64))
 
     def check(self, *names: str) -> None:
-        """Compare columns with their digests; `IndexCorrupt` names the file and the column."""
+        """Compare columns with their digests. `IndexCorrupt` names the file and the column."""
         for name in names:
-            if hashlib.sha256(self.columns[name].data).hexdigest() != self.digests[name]:
-                raise self.corrupt(f"column {name} does not match its digest")
+            if sha256_of(self.columns[name].data) != self.digests[name]:
+                raise self.corruption(f"column {name} does not match its digest")
 
     def check_file(self) -> None:
         """Compare the whole file with its digest, including the bytes between columns."""
-        if hashlib.sha256(self.data).hexdigest() != self.digests[COLUMNS]:
+        if sha256_of(self.data) != self.digests[COLUMNS]:
             self.check(*self.columns)
-            raise self.corrupt("a byte between its columns changed")
+            raise self.corruption("a byte between its columns changed")
 
-    def corrupt(self, how: str) -> IndexCorrupt:
+    def corruption(self, reason: str) -> IndexCorrupt:
         """The error for a file that differs from what was written."""
-        return corrupt(self.path / COLUMNS, how)
+        return corruption(self.path / COLUMNS, reason)
 
     def release(self) -> None:
-        """Give back the memory of pages that were read; they are read again when needed."""
+        """Free the memory of pages that were read; they are read again when needed."""
         if isinstance(self.data, mmap.mmap):
             self.data.madvise(mmap.MADV_DONTNEED)
 
 
 def is_digest(text: object) -> bool:
-    """Whether this is a SHA-256 in lowercase hexadecimal."""
+    """True if this is a SHA-256 in lowercase hexadecimal."""
     return isinstance(text, str) and _DIGEST.fullmatch(text) is not None
 
 
 def is_segment_name(name: str) -> bool:
-    """Whether a directory of that name is a segment, finished or not."""
+    """True if a directory of that name is a segment, finished or not."""
     return name == UNFINISHED or is_digest(name)
 
 
 def open_segment(path: Path) -> Segment:
-    """Map a segment into memory. `FileNotFoundError` when the directory is gone, `IndexCorrupt` when its
-    manifest does not match its name or its file is missing or has the wrong size.
+    """Map a segment into memory.
+
+    Raise `FileNotFoundError` when the directory is gone. Raise `IndexCorrupt` when the manifest does not
+    match its name, or the file is missing or has the wrong size.
     """
-    found = _manifest(path)
-    data = _map(path / COLUMNS, found.n_bytes)
-    return Segment(
-        path=path,
-        kind=found.kind,
-        model=found.model,
-        columns={name: _array(data, column) for name, column in found.columns.items()},
-        digests={COLUMNS: found.sha256} | {name: column.sha256 for name, column in found.columns.items()},
-        data=data,
-    )
+    manifest = _manifest(path)
+    data = _map(path / COLUMNS, manifest.n_bytes)
+    columns = {}
+    digests = {COLUMNS: manifest.sha256}
+    for name, column in manifest.columns.items():
+        flat = np.frombuffer(data, np.dtype(column.dtype), prod(column.shape), column.offset)
+        columns[name] = flat.reshape(column.shape)
+        digests[name] = column.sha256
+    return Segment(path, manifest.kind, manifest.model, columns, digests, data)
 
 
 def _manifest(path: Path) -> Manifest:
@@ -189,30 +211,25 @@ def _manifest(path: Path) -> Manifest:
         with (path / MANIFEST).open("rb") as file:
             text = file.read(MAX_MANIFEST_BYTES)
     except FileNotFoundError:
-        raise corrupt(path / MANIFEST, "the file is missing") from None
-    if hashlib.sha256(text).hexdigest() != path.name:
-        raise corrupt(path / MANIFEST, "it does not match the name of the segment")
+        raise corruption(path / MANIFEST, "the file is missing") from None
+    if sha256_of(text) != path.name:
+        raise corruption(path / MANIFEST, "it does not match the name of the segment")
     return parse_manifest(text, path / MANIFEST)
 
 
 def _map(path: Path, size: int) -> mmap.mmap | bytes:
     try:
         with path.open("rb") as file:
-            found = file.seek(0, 2)
-            if found != size:
-                raise corrupt(path, f"it has {found} bytes instead of {size}")
+            actual_size = file.seek(0, 2)
+            if actual_size != size:
+                raise corruption(path, f"it has {actual_size} bytes instead of {size}")
             return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else b""
     except FileNotFoundError:
-        raise corrupt(path, "the file is missing") from None
-
-
-def _array(data: mmap.mmap | bytes, column: Column) -> NDArray[Any]:
-    flat = np.frombuffer(data, np.dtype(column.dtype), prod(column.shape), column.offset)
-    return flat.reshape(column.shape)
+        raise corruption(path, "the file is missing") from None
 
 
 def parse_manifest(text: bytes, path: Path) -> Manifest:
-    """The manifest in these bytes of the file `path`; `FormatTooNew`, or `IndexCorrupt` for bad values."""
+    """The manifest in these bytes of the file `path`. Raise `FormatTooNew` or `IndexCorrupt`."""
     try:
         raw = json.loads(text)
         if raw["format"] > FORMAT:
@@ -226,7 +243,7 @@ def parse_manifest(text: bytes, path: Path) -> Manifest:
             raise ValueError(f"format {raw['format']!r}, expected {FORMAT}")
         _check(manifest)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise corrupt(path, f"invalid manifest: {error!r}") from error
+        raise corruption(path, f"invalid manifest: {error!r}") from error
     return manifest
 
 
@@ -248,21 +265,22 @@ def _check(manifest: Manifest) -> None:
         raise ValueError("kind and model must be text")
     if type(manifest.n_bytes) is not int or manifest.n_bytes < 0 or not is_digest(manifest.sha256):
         raise ValueError("the size or digest of the file")
-    at = 0
+    end = 0
     for column in sorted(manifest.columns.values(), key=lambda column: (column.offset, column.end)):
-        if column.offset < at or column.offset % ALIGNMENT:
-            raise ValueError(f"a column at {column.offset}, another one ends at {at}")
-        at = column.end
-    if at > manifest.n_bytes:
-        raise ValueError(f"columns up to {at} in a file of {manifest.n_bytes} bytes")
+        if column.offset < end or column.offset % ALIGNMENT:
+            raise ValueError(f"a column at {column.offset}, another one ends at {end}")
+        end = column.end
+    if end > manifest.n_bytes:
+        raise ValueError(f"columns up to {end} in a file of {manifest.n_bytes} bytes")
     sizes: dict[str, int] = {}
     for name, (dtypes, dimensions) in _LAYOUTS.get(manifest.kind, {}).items():
         column = manifest.columns[name]
         if column.dtype not in dtypes or len(column.shape) != len(dimensions):
             raise ValueError(f"column {name} of {column.dtype} {column.shape}")
         for dimension, size in zip(dimensions, column.shape, strict=True):
-            variable, _, more = dimension.partition(" + ")
-            if sizes.setdefault(variable, size - int(more or 0)) != size - int(more or 0):
+            variable, _, addend = dimension.partition(" + ")
+            value = size - int(addend or 0)
+            if sizes.setdefault(variable, value) != value:
                 raise ValueError(f"column {name} has {size} rows, {variable} is {sizes[variable]}")
     if min(sizes.get("t", 0), sizes.get("width", 1) - 1) < 0:
         raise ValueError("a column without rows that needs one")
@@ -270,18 +288,22 @@ def _check(manifest: Manifest) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A column that is made while it is written: arrays that together have this dtype and shape."""
+    """A column that is made while it is written.
+
+    dtype, shape: of the whole column
+    parts: the arrays that make up the column, in order
+    """
 
     dtype: str
     shape: tuple[int, ...]
-    parts: Iterable[NDArray[Any]]
+    parts: Iterable[Array]
 
 
-Columns = Mapping[str, NDArray[Any] | Blocks]
+Columns = Mapping[str, Array | Blocks]
 
 
 def write_segment(folder: Path, kind: str, model: str, columns: Columns) -> str:
-    """Write one segment durably under `folder` and return its name; equal columns give equal bytes.
+    """Durably write one segment under `folder` and return its name. Equal columns give equal bytes.
 
     An existing segment of the same name stays, unless it is damaged.
     """
@@ -292,7 +314,7 @@ def write_segment(folder: Path, kind: str, model: str, columns: Columns) -> str:
     write_file(temporary / COLUMNS, layout.parts(columns))
     text = Manifest(kind, model, layout.n_bytes, layout.sha256.hexdigest(), layout.columns).to_json()
     write_file(temporary / MANIFEST, [text])
-    name = hashlib.sha256(text).hexdigest()
+    name = sha256_of(text)
     if _is_whole(folder / name):
         shutil.rmtree(temporary)
     else:
@@ -320,7 +342,8 @@ class _Layout:
     def parts(self, columns: Columns) -> Iterator[bytes | memoryview]:
         """The bytes of the file, each column on a multiple of `ALIGNMENT`."""
         for name, column in columns.items():
-            offset, sha256 = self.n_bytes, hashlib.sha256()
+            offset = self.n_bytes
+            sha256 = hashlib.sha256()
             for part in column.parts if isinstance(column, Blocks) else [column]:
                 flat = np.ascontiguousarray(part, dtype=part.dtype.newbyteorder("<")).data
                 sha256.update(flat)

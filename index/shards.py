@@ -3,8 +3,8 @@
 <index>/shards.json     {"format": 1, "shards": ["shard-0000", "shard-0001", ...]}
 <index>/shard-0000/     an ordinary index, with the setting "shard": "0/8"
 
-The SHA-256 of a document's id selects its shard, so a changed document changes one shard. The setting
-confines a sync of the shard alone to its own documents, too.
+The SHA-256 of a document's id selects its shard, so a changed document changes one shard. Because of the
+setting, a sync of one shard touches only the documents of that shard.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from spanwise.errors import FormatTooNew, IndexCorrupt
 from .files import publish, write_file
 
 MANIFEST = "shards.json"
-SHARD = "shard"  # the setting of an index that is a shard: its number and the number of shards, "3/8"
+SHARD = "shard"  # the setting of a shard: its number and the number of shards, such as "3/8"
 FORMAT = 1
 
 
 def is_sharded(index: Path) -> bool:
-    """Whether this is the folder of an index of shards."""
+    """True if this is the folder of an index of shards."""
     return (index / MANIFEST).is_file()
 
 
 def shard_folders(index: Path) -> list[Path]:
-    """The folder of each shard, by number; `IndexCorrupt` for a damaged manifest, or `FormatTooNew`."""
+    """The folder of each shard, by number. Raise `IndexCorrupt` for a damaged manifest, or `FormatTooNew`."""
     path = index / MANIFEST
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        version, names = int(found["format"]), [str(name) for name in found["shards"]]
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        version = int(manifest["format"])
+        names = [str(name) for name in manifest["shards"]]
         if not names or any(not name or Path(name).name != name for name in names):
             raise ValueError(f"{names!r:.60}")
     except (ValueError, KeyError, TypeError) as error:
@@ -44,7 +45,7 @@ def shard_folders(index: Path) -> list[Path]:
 
 
 def write_manifest(index: Path, names: Sequence[str]) -> None:
-    """Replace the manifest of an index by one with these folders, atomically."""
+    """Atomically replace the manifest of an index by one that lists these folders."""
     temporary = index / f"{MANIFEST}.unfinished"
     temporary.unlink(missing_ok=True)
     write_file(temporary, [json.dumps({"format": FORMAT, "shards": list(names)}, indent=1).encode("ascii")])

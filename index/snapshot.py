@@ -1,4 +1,4 @@
-"""One commit of an index, unchanging while writers go on: its catalog, and the indexes over its segments."""
+"""One commit of an index, unchanged by writers that go on: its catalog, and the indexes over its segments."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from spanwise.errors import IndexCorrupt, IndexEmpty
 from spanwise.types import Passage
 
-from .ann import CACHE, ApproximateIndex, Codes, Tuning, read_codes
+from .ann import CACHE, ApproximateIndex, IvfCodes, Tuning, read_codes
 from .catalog import Catalog
 from .dense import VectorIndex
-from .live_postings import Corpus, LivePostings
+from .live_postings import LivePostings, StatisticsSource
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import open_tokens
 from .passage_rows import RowsSegment, StoredRows
 from .postings import PostingsSegment
-from .protocol import Floats, Ids, Index, Places
+from .protocol import Floats, Ids, Index, Places, TermLists
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Segment
 
 if TYPE_CHECKING:
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
     from .maxsim.search import MaxSimIndex
 
-_MAX_REMEMBERED = 4096  # passages, which take some 8 MB
+_MAX_REMEMBERED = 4096  # passages, about 8 MB
 
 
 class MakeLexical(Protocol):
     """Builds a lexical index over postings."""
 
     def __call__(
-        self, postings: LivePostings, places: Places, corpus: Corpus | None = None
-    ) -> Index[Sequence[Sequence[str]]]:
-        """The index; `corpus` counts a collection of which the postings are a part."""
+        self, postings: LivePostings, places: Places, corpus: StatisticsSource | None = None
+    ) -> Index[TermLists]:
+        """The index; `corpus` counts the whole collection if the postings are only a part of it."""
 
 
 class Snapshot(Catalog):
-    """Made by `Store.snapshot`: documents, passages and indexes of one commit; close it after use.
+    """The documents, passages and indexes of one commit. Made by `Store.snapshot`; close it after use.
 
-    Hold it for a question or a sync, not for an hour: while its transaction is open, SQLite's log cannot
-    shrink. `end_transaction` keeps what was opened; `reopen` before you read again. `partial` names the part
-    that is read, where an index has several, "" for all.
+    Hold it for one question or sync only: while its transaction is open, SQLite's log cannot shrink.
+    `end_transaction` keeps the indexes open; call `reopen` before you read again. `partial` says which part
+    of an index of shards can be read, or is empty for all of it.
     """
 
     partial = ""
@@ -55,13 +55,13 @@ class Snapshot(Catalog):
         self._deleted = np.empty(0, np.int64)
         self._known: dict[int, Passage] = {}
         self._postings: LivePostings | None = None
-        self._lexical: dict[str, Index[Sequence[Sequence[str]]]] = {}
+        self._lexical: dict[str, Index[TermLists]] = {}
         self._vectors: dict[tuple[str, bool], VectorIndex] = {}
         self._tokens: dict[str, tuple[StoredRows, Codebook]] = {}
         self._maxsim: dict[tuple[str, bool], MaxSimIndex] = {}
 
     def read(self, segments: Sequence[Segment]) -> None:
-        """Take over the segments of the commit that was begun; `IndexCorrupt` unless its state is intact."""
+        """Take over the segments of the commit that was begun. Raise `IndexCorrupt` for a damaged state."""
         state = self.state()
         self.generation = state.generation
         self.digest = state.digest
@@ -79,20 +79,20 @@ class Snapshot(Catalog):
         self.close()
 
     def reopen(self) -> bool:
-        """Begin to read again after `end_transaction`; False after another commit: then close it."""
+        """Begin to read again after `end_transaction`. False after another commit: then close it."""
         self.begin()
         return self.read_digest() == self.digest
 
-    def found(self, passage_ids: Sequence[int]) -> list[Passage]:
-        """Passages with their text, in this order; recently found ones are not read again."""
-        found = {number: one for number in passage_ids if (one := self._known.get(number))}
-        if lacking := [number for number in dict.fromkeys(passage_ids) if number not in found]:
-            read = dict(zip(lacking, self.passages(lacking), strict=True))
-            if len(self._known) + len(read) > _MAX_REMEMBERED:
-                self._known = {}
-            self._known.update(read)
-            found |= read
-        return [found[number] for number in passage_ids]
+    def cached_passages(self, passage_ids: Sequence[int]) -> list[Passage]:
+        """Passages with their text, in this order; recently used ones are not read again."""
+        known = self._known
+        lacking = [number for number in dict.fromkeys(passage_ids) if number not in known]
+        if lacking:
+            if len(known) + len(lacking) > _MAX_REMEMBERED:
+                known = {number: known[number] for number in passage_ids if number in known}
+            known.update(zip(lacking, self.passages(lacking), strict=True))
+            self._known = known
+        return [known[number] for number in passage_ids]
 
     def without_vectors(self, model_digest: str) -> Ids:
         """Live passages that lack a vector of this model, in the order of `passage_ids()`."""
@@ -118,42 +118,43 @@ class Snapshot(Catalog):
         return dict(sorted(sizes.items()))
 
     def postings(self) -> LivePostings:
-        """The postings of all segments as one, opened once after their dictionaries were checked."""
+        """The postings of all segments as one; they are opened once, and their dictionaries checked."""
         if self._postings is None:
             parts = [PostingsSegment.open(part) for part in self._segments if part.kind == POSTINGS]
             self._postings = LivePostings(parts, self._deleted)
         return self._postings
 
-    def lexical(self, name: str, make: MakeLexical) -> Index[Sequence[Sequence[str]]]:
-        """The index that `make` builds over the postings, once for each `name` of a ranking."""
+    def lexical(self, name: str, make: MakeLexical) -> Index[TermLists]:
+        """The index that `make` builds over the postings, once per `name` of a ranking."""
         if name not in self._lexical:
             self._lexical[name] = make(self.postings(), self.places)
         return self._lexical[name]
 
     def vectors(self, model_digest: str, exact: bool = False) -> Index[Floats]:
-        """The dense index of one model, built once; `IndexEmpty` when no live passage has a vector of it.
+        """The dense index of one model, built once. Raise `IndexEmpty` if no live passage has its vectors.
 
-        It is approximate where a FAISS index was made, unless `exact`.
+        It is approximate if there is a FAISS index, unless `exact`.
         """
         key = (model_digest, exact)
         if key not in self._vectors:
             if not self.vector_models().get(model_digest):
                 raise IndexEmpty(f"no passage has a vector of model {model_digest}")
             stored = self.stored_vectors(model_digest)
-            if not exact and (codes := self.codes(model_digest)):
-                self._vectors[key] = ApproximateIndex(stored, codes, self.places)
-            else:
+            codes = None if exact else self.codes(model_digest)
+            if codes is None:
                 stored.check()
                 self._vectors[key] = VectorIndex(stored, self.places)
+            else:
+                self._vectors[key] = ApproximateIndex(stored, codes, self.places)
         return self._vectors[key]
 
     def stored_vectors(self, model_digest: str) -> StoredRows:
-        """The live vectors of a model, each compared with its sum when it is read."""
+        """The live vectors of a model; each is compared with its checksum when it is read."""
         parts = [RowsSegment(part) for part in self._parts(VECTORS, model_digest)]
         return StoredRows.live(parts, self._deleted)
 
-    def codes(self, model_digest: str) -> Codes | None:
-        """The codes of a model's vectors; None when there are none that can be trusted."""
+    def codes(self, model_digest: str) -> IvfCodes | None:
+        """The FAISS codes of a model's vectors; None without intact ones."""
         return read_codes(self.path.parent / CACHE, model_digest)
 
     def tuning(self, model_digest: str) -> tuple[Tuning, int] | None:
@@ -162,22 +163,22 @@ class Snapshot(Catalog):
         return None if codes is None else (codes.tuning, len(codes.passage_ids))
 
     def codebook(self, model_digest: str) -> Codebook | None:
-        """The codebook of a model's tokens, with every byte compared with its digest; None without one."""
-        found = self._parts(CODEBOOK, model_digest)
-        if len(found) > 1:
-            raise IndexCorrupt(f"{found[0].path.parent} holds two codebooks of model {model_digest}")
-        return Codebook.from_segment(found[0]) if found else None
+        """The codebook of a model's tokens, every byte checked against its digest; None without one."""
+        segments = self._parts(CODEBOOK, model_digest)
+        if len(segments) > 1:
+            raise IndexCorrupt(f"{segments[0].path.parent} holds two codebooks of model {model_digest}")
+        return Codebook.from_segment(segments[0]) if segments else None
 
     def stored_tokens(self, model_digest: str) -> StoredRows:
-        """The live tokens of a model; `IndexEmpty` when no live passage has any."""
+        """The live tokens of a model. Raise `IndexEmpty` if no live passage has any."""
         return self._coded(model_digest)[0]
 
     def n_tokens(self, model_digest: str) -> int:
-        """The number of live token vectors of a model; `IndexEmpty` when there is none."""
+        """The number of live token vectors of a model. Raise `IndexEmpty` if there is none."""
         return self.stored_tokens(model_digest).n_rows
 
     def maxsim(self, model_digest: str, exact: bool = False) -> Index[Sequence[Floats]]:
-        """The MaxSim index of one model, built once; `IndexEmpty` when no live passage has tokens of it."""
+        """The MaxSim index of one model, built once. Raise `IndexEmpty` if no live passage has its tokens."""
         key = (model_digest, exact)
         if key not in self._maxsim:
             from .maxsim.search import MaxSimIndex
@@ -199,7 +200,7 @@ class Snapshot(Catalog):
     def _without(self, kind: str, model_digest: str) -> Ids:
         ids = self.passage_ids()
         held = [segment.passage_ids for segment in self._parts(kind, model_digest)]
-        return ids[np.isin(ids, np.concatenate([np.empty(0, np.int64), *held]), invert=True)]
+        return ids[np.isin(ids, np.concatenate([ids[:0], *held]), invert=True)]
 
     def _models(self, kind: str) -> dict[str, int]:
         counts: dict[str, int] = {}

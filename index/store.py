@@ -2,13 +2,12 @@
 
 <path>/catalog.sqlite    documents, passages, deletions, settings, the names of the segments
 <path>/segments/<id>/    immutable files: postings, vectors or token vectors of one batch of passages
-<path>/cache/<id>/       FAISS indexes of large collections, which can be made again
+<path>/cache/<id>/       FAISS indexes of large collections, which can be rebuilt
 <path>/write.lock        held by the one writer
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -18,22 +17,21 @@ from threading import Lock
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound
 
-from .ann import CACHE, FROM, RECALL, OnProgress, renewed
+from .ann import CACHE, MIN_VECTORS, RECALL, OnProgress, renewed
 from .catalog import Catalog
-from .files import WriteLock, make_folder, named_errors
+from .files import CATALOG, LOCK, SEGMENTS, WriteLock, make_folder, named_errors, sha256_of
 from .schema import create_catalog
 from .segment import open_segment
 from .snapshot import Snapshot
 from .verify import problems
 from .writer import Writer
 
-CATALOG, SEGMENTS, LOCK = "catalog.sqlite", "segments", "write.lock"
 _MAX_TRIES = 20
-_LOCK_TIMEOUT_S = 60.0  # for another writer, when codes that took minutes are written
+_LOCK_TIMEOUT_S = 60.0  # codes take minutes to make, so writing them waits for another writer
 
 
 class Store:
-    """An open index. It reads nothing into memory; `snapshot` and `writer` do the work."""
+    """An open index. It holds no data in memory; `snapshot` reads and `writer` writes."""
 
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self.path = path
@@ -45,11 +43,11 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, settings: Mapping[str, str]) -> Store:
-        """Make an empty index with these settings; `FileExistsError` if there is one at `path`."""
+        """Create an empty index with these settings. Raise `FileExistsError` if there is one at `path`."""
         lock = WriteLock(path / LOCK)
         with named_errors(path):
             make_folder(path)
-            (path / SEGMENTS).mkdir(exist_ok=True)  # its name becomes durable with that of the catalog
+            (path / SEGMENTS).mkdir(exist_ok=True)  # publishing the catalog makes this name durable too
             lock.acquire()
             try:
                 create_catalog(path / CATALOG, settings)
@@ -59,7 +57,7 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        """The index at `path`; `IndexNotFound`, `FormatTooNew`, `FormatTooOld` or `IndexCorrupt`."""
+        """The index at `path`. Raise `IndexNotFound`, `FormatTooNew`, `FormatTooOld` or `IndexCorrupt`."""
         if not (path / CATALOG).is_file():
             raise IndexNotFound(
                 f"no index at {path}, {CATALOG} is missing: make one with `spanwise index FOLDER`"
@@ -87,82 +85,80 @@ class Store:
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The settings of the last commit, compared with its digest when they were read."""
+        """The settings of the last commit, verified against its digest when they are read."""
         commit = self.commit_digest()
         if self._settings is None or self._settings[0] != commit:
-            self._settings = commit, self._read_settings()
+            with closing(Catalog.open(self.path / CATALOG)) as catalog:
+                catalog.begin()
+                catalog.state()
+                self._settings = commit, catalog.settings
         return self._settings[1]
 
     def commit_digest(self) -> str:
-        """The digest of the last commit: while it stays the same, so do all search results.
+        """The digest of the last commit; while it stays the same, all search results do.
 
-        Cheap, meant to be read before each search from any thread. No transaction stays open. It changes with
-        each commit, each merge, new codes of an approximate search, and another index in the same place.
+        Reading it is cheap: any thread may read it before each search. No transaction stays open. It changes
+        with each commit, each merge, new codes of an approximate search, and another index in the same place.
         """
         with self._connection_lock:
             parts = [self._current().read_digest(), self._file, _names_in(self.path / CACHE)]
-        return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
+        return sha256_of(json.dumps(parts).encode("ascii"))
 
     def snapshot(self) -> Snapshot:
-        """The last commit: its contents stay the same while writers go on."""
+        """The last commit, unchanged by writers that go on."""
         for _ in range(_MAX_TRIES - 1):
             commit = self.commit_digest()
             try:
                 return self._snapshot()
             except (FileNotFoundError, IndexCorrupt):
-                # A writer may have merged segments away between reading their names and opening them.
+                # A writer may have merged segments away after their names were read.
                 if self.commit_digest() == commit:
                     break
         return self._snapshot()
 
     def writer(self, timeout_s: float = 0.0) -> Writer:
-        """A context manager for changes; entering it raises `IndexLocked` while another writer works."""
+        """A context manager for changes. Entering it raises `IndexLocked` while another writer works."""
         self.check_open()
         return Writer(self.path, timeout_s)
 
     def verify(self) -> list[str]:
-        """One line for each damaged thing; reads every byte of the index."""
+        """One line per problem; reads every byte of the index."""
         return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
 
     def approximate(
-        self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
+        self,
+        recall: float = RECALL,
+        at_least: int = MIN_VECTORS,
+        on_progress: OnProgress = lambda done, total: None,
     ) -> bool:
-        """Bring the FAISS indexes of collections of `at_least` vectors up to date; True when one was written.
+        """Update the FAISS index of each model with `at_least` vectors; True when one was written.
 
         `recall` is the required share of the exact top 10. Other writers are locked out only at the end.
         """
         if not 0 < recall < 1:
             raise ValueError(f"recall must be above 0 and below 1, not {recall}; for 1 search exactly")
+        new_codes = {}
         with self.snapshot() as snapshot:
-            made = {
-                model: codes
-                for model, n_vectors in sorted(snapshot.vector_models().items())
-                if n_vectors >= at_least
-                and (
-                    codes := renewed(
-                        snapshot.stored_vectors(model), snapshot.codes(model), recall, on_progress
-                    )
-                )
-            }
-        if made:
+            for model, n_vectors in sorted(snapshot.vector_models().items()):
+                if n_vectors >= at_least:
+                    stored = snapshot.stored_vectors(model)
+                    codes = renewed(stored, snapshot.codes(model), recall, on_progress)
+                    if codes is not None:
+                        new_codes[model] = codes
+        if new_codes:
             with self.writer(_LOCK_TIMEOUT_S) as writer:
-                for model, codes in made.items():
+                for model, codes in new_codes.items():
                     writer.put_codes(model, codes)
-        return bool(made)
-
-    def _read_settings(self) -> Mapping[str, str]:
-        with closing(Catalog.open(self.path / CATALOG)) as catalog:
-            catalog.begin()
-            catalog.state()
-            return catalog.settings
+        return bool(new_codes)
 
     def _current(self) -> Catalog:
-        """The connection, opened again when another file lies in the place of the catalog."""
+        """The connection, reopened when another file has taken the place of the catalog."""
         self.check_open()
         file = _file_at(self._catalog.path)
         if file != self._file:
             self._catalog.close()
-            self._catalog, self._file = Catalog.open(self._catalog.path), file
+            self._catalog = Catalog.open(self._catalog.path)
+            self._file = file
         return self._catalog
 
     def _snapshot(self) -> Snapshot:
@@ -183,8 +179,8 @@ class Store:
 def _file_at(path: Path) -> tuple[int, ...]:
     """The identity of a file, to detect another one in its place.
 
-    Where nothing can be written, SQLite takes a file for one that does not change and looks only once; there
-    its size and time, and whether it has a log, show a change.
+    In a read-only folder SQLite assumes that the file never changes. There the identity includes size, time
+    and whether a log exists.
     """
     with named_errors(path):
         status = path.stat()
@@ -195,6 +191,6 @@ def _file_at(path: Path) -> tuple[int, ...]:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """The names of codes, each a digest of its content: while they stay, so do search results."""
-    found = folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ()
-    return sorted(path.name for path in found)
+    """The names of codes in a folder, sorted; each is a digest of the content."""
+    paths = folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ()
+    return sorted(path.name for path in paths)

@@ -1,6 +1,6 @@
-"""The best k of scored passages in one order, and checks of what is searched and stored.
+"""The best k of scored passages, and checks of the arguments of searches and of stored vectors.
 
-The order is by score, ties by (document id, start, end).
+Passages are ordered by score, ties by (document id, start, end).
 """
 
 from __future__ import annotations
@@ -9,27 +9,28 @@ from collections.abc import Callable, Sequence
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import VectorRejected
 
-from .protocol import Floats, Ids, Mask, Places, Ranking
+from .protocol import Counts, Doubles, Floats, Ids, Mask, Places, Ranking
 
 _NORM_TOLERANCE = 1e-3
 _BLOCK = 65_536  # rows that are checked together
 
 
-def best(passage_ids: Ids, scores: NDArray[np.float64], k: int, places: Places) -> Ranking:
+def best(passage_ids: Ids, scores: Doubles, k: int, places: Places) -> Ranking:
     """The k highest scores, best first; equal scores by (document id, start, end).
 
-    Places are looked up only where scores tie, because that reads the catalog.
+    Places are looked up only for ties, because that reads the catalog.
     """
     if len(scores) > k:
         threshold = np.partition(scores, len(scores) - k)[len(scores) - k]
-        kept = scores >= threshold  # all ties with the last place stay until they are ordered
-        passage_ids, scores = passage_ids[kept], scores[kept]
+        is_candidate = scores >= threshold  # includes all ties with the last place
+        passage_ids = passage_ids[is_candidate]
+        scores = scores[is_candidate]
     order = np.argsort(-scores)
-    passage_ids, scores = passage_ids[order], scores[order]
+    passage_ids = passage_ids[order]
+    scores = scores[order]
     equal = scores[1:] == scores[:-1]
     if equal.any():
         tied = np.append(equal, False) | np.append(False, equal)
@@ -39,11 +40,11 @@ def best(passage_ids: Ids, scores: NDArray[np.float64], k: int, places: Places) 
     return Ranking(passage_ids[:k], scores[:k])
 
 
-def promising(scores: NDArray[np.float64], k: int) -> Ids:
-    """The rows, ascending, of the positive scores that may be among the k highest, all ties included.
+def promising(scores: Doubles, k: int) -> Ids:
+    """The rows, ascending, whose positive scores may be among the k highest, all ties included.
 
     The scores are laid out as a table. Each of its best k columns holds a score of at least the k-th highest
-    column maximum, so nothing below that can be among the k highest: one comparison drops most rows.
+    column maximum. No lower score can be among the k highest, so one comparison drops most rows.
     """
     n_rows = isqrt(len(scores) // k)
     if n_rows < 2:
@@ -62,21 +63,19 @@ def rows_of(passage_ids: Ids, wanted: Ids) -> Ids:
     """
     if not len(passage_ids):
         return np.full(len(wanted), -1, np.int64)
-    at = np.searchsorted(passage_ids, wanted).clip(max=len(passage_ids) - 1)
-    return np.where(passage_ids[at] == wanted, at, -1)
+    rows = np.searchsorted(passage_ids, wanted).clip(max=len(passage_ids) - 1)
+    return np.where(passage_ids[rows] == wanted, rows, -1)
 
 
 def rows_among(passage_ids: Ids, among: Ids | None) -> Mask | None:
-    """(rows,) whether each row holds a passage of `among`; None for no restriction."""
+    """(rows,) True for rows that hold a passage of `among`; None without a restriction."""
     check_among(among)
     return None if among is None else np.isin(passage_ids, among)
 
 
 def check_among(among: Ids | None) -> None:
     """Raise `ValueError` unless the passage ids ascend."""
-    if among is None:
-        return
-    if among.ndim != 1 or among.dtype != np.int64 or (among[1:] <= among[:-1]).any():
+    if among is not None and (among.ndim != 1 or among.dtype != np.int64 or (among[1:] <= among[:-1]).any()):
         raise ValueError(f"among must be ascending int64 passage ids, not {among!r}")
 
 
@@ -89,14 +88,16 @@ def check_k(k: int) -> None:
 def check_vectors(vectors: Floats, width: int | None, n_rows: int, name: Callable[[int], str]) -> None:
     """Raise `VectorRejected` unless this is a float32 matrix of `n_rows` vectors of length 1 ± 0.001.
 
-    A NaN ranks above every score of an inner-product search, and no vector library refuses it. `width` is
-    None while no vector of the model is stored; `name` names the owner of a row.
+    A NaN ranks above every score of an inner-product search, and no vector library rejects it. `width` is
+    None if the model has no stored vector yet; `name` names the owner of a row.
     """
     if not isinstance(vectors, np.ndarray) or vectors.dtype != np.float32:
-        found = getattr(vectors, "dtype", type(vectors).__name__)
-        raise VectorRejected(f"vectors must be float32, not {found}")
+        actual = getattr(vectors, "dtype", type(vectors).__name__)
+        raise VectorRejected(f"vectors must be float32, not {actual}")
     if vectors.ndim != 2 or vectors.shape[1] < 1:
-        raise VectorRejected(f"vectors must be a matrix with a row each, not of shape {vectors.shape}")
+        raise VectorRejected(
+            f"vectors must be a matrix with one vector per row, not of shape {vectors.shape}"
+        )
     if width is not None and vectors.shape[1] != width:
         raise VectorRejected(f"vectors must have width {width}, not {vectors.shape[1]}")
     if len(vectors) != n_rows:
@@ -109,14 +110,16 @@ def check_vectors(vectors: Floats, width: int | None, n_rows: int, name: Callabl
 
 
 def check_token_vectors(
-    vectors: Floats, lengths: Sequence[int] | NDArray[np.integer], width: int, passage_ids: Sequence[int]
+    vectors: Floats, lengths: Sequence[int] | Counts, width: int, passage_ids: Sequence[int]
 ) -> Ids:
-    """The lengths as a column; `VectorRejected` unless each passage has at least one vector, the lengths add
-    up to the rows, and every row is a unit vector.
+    """The lengths as a column.
+
+    Raise `VectorRejected` unless each passage has at least one vector, the lengths add up to the rows, and
+    every row is a unit vector.
     """
     column = np.asarray(lengths, np.int64)
     if column.shape != (len(passage_ids),):
-        raise VectorRejected(f"lengths must be {len(passage_ids)} integers, one for each passage")
+        raise VectorRejected(f"lengths must be {len(passage_ids)} integers, one per passage")
     for row in np.flatnonzero(column < 1).tolist():
         raise VectorRejected(f"passage {passage_ids[row]} has no vectors ({column[row]})")
     ends = np.cumsum(column)

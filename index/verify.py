@@ -19,7 +19,7 @@ from .segment import POSTINGS, Segment, open_segment
 
 
 def problems(catalog_path: Path, segments: Path, cache: Path) -> list[str]:
-    """One line for each damaged, missing or contradictory thing; empty for an intact index."""
+    """One line for each damaged, missing or contradictory part; empty for an intact index."""
     try:
         catalog = Catalog.open(catalog_path)
     except (SpanwiseError, OSError) as error:
@@ -38,14 +38,15 @@ def _catalog_problems(catalog: Catalog) -> Iterator[str]:
             if row["integrity_check"] != "ok":
                 yield f"{catalog.path}: {row['integrity_check']}"
         state = catalog.state()
-        documents, n_passages = list(catalog.files()), len(catalog.passage_ids())
+        documents = list(catalog.files())
+        n_passages = len(catalog.passage_ids())
         if (len(documents), n_passages) != (state.n_documents, state.n_passages):
             yield (
                 f"{catalog.path} holds {len(documents)} documents and {n_passages} passages, "
-                f"committed were {state.n_documents} and {state.n_passages}"
+                f"the last commit has {state.n_documents} and {state.n_passages}"
             )
         yield from _row_problems(catalog, documents)
-        catalog.refusals()
+        catalog.unread_files()
     except SpanwiseError as error:
         yield str(error)
 
@@ -65,30 +66,31 @@ def _row_problems(catalog: Catalog, documents: list[str]) -> Iterator[str]:
 
 
 def _segment_problems(catalog: Catalog, folder: Path) -> Iterator[str]:
-    """The digest of every file, and whether the segments hold the rows that the catalog names."""
+    """The digest of every file, and whether the segments hold the rows that the catalog lists."""
     try:
-        live, deleted = np.sort(catalog.passage_ids()), catalog.deleted()
+        live = np.sort(catalog.passage_ids())
+        deleted = catalog.deleted()
         entries = catalog.segments()
     except SpanwiseError as error:
         yield str(error)
         return
     held: dict[tuple[str, str], list[Ids]] = {(POSTINGS, ""): []}
-    whole: list[Segment] = []
+    intact: list[Segment] = []
     for entry in entries:
         try:
             segment = open_segment(folder / entry.id)
             segment.check_file()
-            found = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.passage_ids))
-            if found != entry:
-                raise SpanwiseError(f"{segment.path} is {found}, the catalog names {entry}")
+            actual = SegmentEntry(entry.id, segment.kind, segment.model, len(segment.passage_ids))
+            if actual != entry:
+                raise SpanwiseError(f"{segment.path} is {actual}, the catalog lists {entry}")
         except (SpanwiseError, OSError) as error:
             yield str(error)
         else:
             held.setdefault((entry.kind, entry.model), []).append(segment.passage_ids)
-            whole.append(segment)
-    yield from token_problems(folder, whole)
+            intact.append(segment)
+    yield from token_problems(folder, intact)
     for (kind, model), parts in held.items():
-        ids = np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
+        ids = np.sort(np.concatenate([deleted[:0], *parts]))
         ids = ids[np.isin(ids, deleted, invert=True)]
         expected = live if kind == POSTINGS else live[np.isin(live, ids)]
         if not np.array_equal(ids, expected):

@@ -4,10 +4,10 @@
         writer.put(document, passages, terms, state)
         writer.commit()
 
-A commit writes the new segments (written, fsynced, renamed), then names them in one SQLite transaction, so a
-kill at any moment leaves the last commit intact. Segments are merged after that, in a transaction of their
-own, so nobody waits for a merge to see new words. Leaving the context without a commit drops all changes. The
-next writer removes directories that no catalog names, left by a kill or a merge.
+A commit writes the new segments durably, then lists them in one SQLite transaction. So a kill at any moment
+leaves the last commit intact. Segments are merged afterwards, in a separate transaction: new words are
+visible before the merge ends. Leaving the context without a commit discards all changes. The next writer
+removes directories that the catalog does not list, left by a kill or a merge.
 """
 
 from __future__ import annotations
@@ -17,50 +17,49 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
-from .ann import CACHE, Codes, drop_codes, write_codes
+from .ann import CACHE, IvfCodes, drop_codes, write_codes
 from .catalog import CatalogWriter
-from .files import WriteLock, named_errors
+from .files import CATALOG, LOCK, SEGMENTS, WriteLock, named_errors
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import PendingTokens
 from .merge import merge_segments, orphans, remove_orphans
 from .passage_rows import Data, PendingRows
 from .postings import PostingsBuilder
-from .protocol import Floats, Ids
-from .schema import FileState, Refusal, SegmentEntry, document_row, passage_row, refusal_row
+from .protocol import Counts, Floats, Ids, TermLists
+from .schema import FileState, SegmentEntry, UnreadFile, document_row, passage_row, unread_row
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
 from .top_k import check_vectors
 
-_MAX_PAIRS = 4_000_000  # about 100 MB; then a segment is written before the commit
+_MAX_PAIRS = 4_000_000  # about 100 MB; beyond that a segment is written before the commit
 
 
 class Writer:
-    """Made by `Store.writer`; a context manager that holds the write lock from entry to exit."""
+    """A context manager that changes an index and holds its write lock. Made by `Store.writer`."""
 
     def __init__(self, folder: Path, timeout_s: float) -> None:
         self._folder = folder
-        self._segments = folder / "segments"
+        self._segments = folder / SEGMENTS
         self._timeout_s = timeout_s
-        self._lock = WriteLock(folder / "write.lock")
+        self._lock = WriteLock(folder / LOCK)
         self._failed = False
         self._postings = PostingsBuilder()
         self._catalog: CatalogWriter
         self._vectors: PendingRows
         self._tokens: PendingTokens
         self.reused_vectors = 0
-        """The number of passages put so far with copied vectors or tokens; commits do not reset it."""
+        """The number of passages stored so far with copied vectors or tokens; commits do not reset it."""
 
     def __enter__(self) -> Writer:
-        """Take the lock; `IndexLocked` when another writer holds it for longer than the timeout."""
+        """Take the lock. Raise `IndexLocked` when another writer holds it for longer than the timeout."""
         with named_errors(self._folder):
             self._lock.acquire(self._timeout_s)
         with ExitStack() as undo:
             undo.callback(self._lock.release)
-            self._catalog = CatalogWriter.open(self._folder / "catalog.sqlite")
+            self._catalog = CatalogWriter.open(self._folder / CATALOG)
             undo.callback(self._catalog.close)
             self._vectors = PendingRows(VECTORS, self._segments, self._catalog)
             self._tokens = PendingTokens(self._segments, self._catalog)
@@ -71,7 +70,7 @@ class Writer:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Drop uncommitted changes and release the lock."""
+        """Discard uncommitted changes and release the lock."""
         try:
             self._catalog.rollback()
             if not self._failed:
@@ -84,20 +83,21 @@ class Writer:
         self,
         document: Document,
         passages: Sequence[Passage],
-        terms: Sequence[Sequence[str]],
+        terms: TermLists,
         state: FileState,
     ) -> list[int]:
-        """Add a document, or replace the one of the same id; the new ids of its passages.
+        """Add a document, or replace the one with the same id; return the new ids of its passages.
 
         `terms` holds the index terms of each passage; the ids in `passages` are ignored. A passage with the
         indexed text of another, live or deleted, gets a copy of its vectors: `reused_vectors` counts these.
-        So put a renamed document before you remove the old one. A refusal of the same id is deleted.
+        So put a renamed document before you remove the old one. An unread file of that id is forgotten.
         """
         check_passages(document, passages)
-        row, passage_rows = document_row(document, state), [passage_row(passage) for passage in passages]
+        row = document_row(document, state)
+        passage_rows = [passage_row(passage) for passage in passages]
         with self._change():
             self._catalog.remove_document(document.id)
-            self._catalog.remove_refusal(document.id)
+            self._catalog.remove_unread_file(document.id)
             sources = self._same_content([row["content"] for row in passage_rows])
             ids = self._catalog.add_document(row, passage_rows)
             self.reused_vectors += self._reuse(ids, sources)
@@ -107,37 +107,37 @@ class Writer:
         return ids
 
     def touch(self, document_id: str, state: FileState) -> None:
-        """Store a new time for the file of a document with the same bytes."""
+        """Store the new time of an unchanged file. Raise `ValueError` when no document has these bytes."""
         with self._change():
-            found = self._catalog.touch(document_id, state)
-        if not found:
+            is_known = self._catalog.touch(document_id, state)
+        if not is_known:
             raise ValueError(f"no document {document_id!r} with sha256 {state.sha256} in {self._folder}")
 
     def remove(self, document_id: str) -> None:
-        """Delete a document and its passages; `ValueError` when there is none."""
+        """Delete a document and its passages. Raise `ValueError` without such a document."""
         with self._change():
-            found = self._catalog.remove_document(document_id)
-        if not found:
+            is_known = self._catalog.remove_document(document_id)
+        if not is_known:
             raise ValueError(f"no document {document_id!r} in the index {self._folder}")
 
-    def refuse(self, document_id: str, refusal: Refusal) -> None:
-        """Store or replace the reason why a file was refused. A document of that id stays until removed."""
-        row = refusal_row(document_id, refusal)
+    def put_unread_file(self, document_id: str, unread: UnreadFile) -> None:
+        """Store or replace the reason why a file was not read. A document of that id stays until removed."""
+        row = unread_row(document_id, unread)
         with self._change():
-            self._catalog.add_refusal(row)
+            self._catalog.put_unread_file(row)
 
-    def forget_refusal(self, document_id: str) -> None:
-        """Delete the refusal of a file; `ValueError` when there is none."""
+    def remove_unread_file(self, document_id: str) -> None:
+        """Forget that a file was not read. Raise `ValueError` if it is not known."""
         with self._change():
-            found = self._catalog.remove_refusal(document_id)
-        if not found:
-            raise ValueError(f"no refusal of {document_id!r} in the index {self._folder}")
+            is_known = self._catalog.remove_unread_file(document_id)
+        if not is_known:
+            raise ValueError(f"no unread file {document_id!r} in the index {self._folder}")
 
     def put_vectors(self, model_digest: str, passage_ids: Sequence[int], rows: Floats) -> int:
-        """Store one unit vector a passage; the number that was stored.
+        """Store one unit vector per passage; return the number stored.
 
-        Passages that were deleted since, or that have a vector of this model, are skipped: another process
-        was faster. `VectorRejected` names the first bad row, and then nothing changes.
+        Passages that were deleted meanwhile, or that have a vector of this model, are skipped: another
+        process was faster. `VectorRejected` names the first bad row, and then nothing changes.
         """
         ids = _checked_ids(model_digest, passage_ids)
         width = self._vectors.width(model_digest)
@@ -146,19 +146,19 @@ class Writer:
         with self._change():
             lacking = live & self._vectors.lacking(model_digest, ids)
             if lacking.any():
-                ids, vectors = ids[lacking], {"vectors": rows[lacking]}
-                self._vectors.add(model_digest, ids, np.ones(len(ids), np.int64), vectors)
+                lengths = np.ones(int(lacking.sum()), np.int64)
+                self._vectors.add(model_digest, ids[lacking], lengths, {"vectors": rows[lacking]})
                 self._catalog.begin_changes()
                 self._flush_full()
         return int(lacking.sum())
 
     def codebook(self, model_digest: str) -> Codebook | None:
-        """The codebook that encodes the next tokens of a model; None when one must be put first."""
+        """The codebook that encodes the next tokens of a model; None when one must be stored first."""
         with named_errors(self._folder):
             return self._tokens.codebook(model_digest)
 
     def put_codebook(self, model_digest: str, codebook: Codebook) -> None:
-        """Store the codebook that encodes the tokens of a model; `ValueError` when it has tokens."""
+        """Store the codebook that encodes the tokens of a model. Raise `ValueError` if it has tokens."""
         _checked_ids(model_digest, [])
         if self._tokens.rows.n_rows(model_digest):
             raise ValueError(f"model {model_digest} has tokens of another codebook: drop them first")
@@ -171,13 +171,13 @@ class Writer:
         model_digest: str,
         passage_ids: Sequence[int],
         vectors: Floats,
-        lengths: Sequence[int] | NDArray[np.integer],
+        lengths: Sequence[int] | Counts,
     ) -> int:
-        """Store the token vectors of passages, compressed; the number of these passages.
+        """Store the token vectors of passages, compressed; return the number of these passages.
 
-        `vectors` (T, width) float32 are those of all the passages, one after another, `lengths` of each. The
-        model must have a codebook, which is extended when it no longer fits. For skipped and rejected rows
-        see `put_vectors`.
+        `vectors` (T, width) float32 holds `lengths[i]` rows for passage i, one passage after another. The
+        model must have a codebook, which is extended when it no longer fits. See `put_vectors` for skipped
+        and rejected rows.
         """
         ids = _checked_ids(model_digest, passage_ids)
         counts = self._tokens.check(model_digest, vectors, lengths, passage_ids)
@@ -190,16 +190,16 @@ class Writer:
         return stored
 
     def copy_rows(self, model_digest: str, is_tokens: bool, ids: Ids, lengths: Ids, data: Data) -> None:
-        """Store rows of another index, vectors or the codes of tokens, for the passages that have none.
+        """Store rows of another index, vectors or token codes, for the passages that have none.
 
-        `data` are those of `StoredRows.read`; codes must be of the codebook that was put here.
+        `data` comes from `StoredRows.read`; codes must belong to the codebook of this index.
         """
         rows = self._tokens.rows if is_tokens else self._vectors
         with self._change():
             lacking = rows.lacking(model_digest, ids)
             if lacking.any():
-                kept = np.repeat(lacking, lengths)
-                data = {name: column[kept] for name, column in data.items()}
+                is_new = np.repeat(lacking, lengths)
+                data = {name: column[is_new] for name, column in data.items()}
                 rows.add(model_digest, ids[lacking], lengths[lacking], data)
                 self._catalog.begin_changes()
                 self._flush_full()
@@ -217,8 +217,8 @@ class Writer:
             self._drop(CODEBOOK, model_digest)
             self._tokens.drop(model_digest)
 
-    def put_codes(self, model_digest: str, codes: Codes) -> None:
-        """Replace the FAISS index of a model's vectors at once: a cache is no part of a commit."""
+    def put_codes(self, model_digest: str, codes: IvfCodes) -> None:
+        """Replace the FAISS index of a model's vectors at once: a cache does not belong to a commit."""
         with named_errors(self._folder):
             write_codes(self._folder / CACHE, model_digest, codes)
 
@@ -228,9 +228,9 @@ class Writer:
             self._catalog.set(key, value)
 
     def commit(self) -> int:
-        """Make all changes durable and visible at once; the number of the commit.
+        """Make all changes durable and visible at once; return the number of the commit.
 
-        When this fails in the merge that follows, the commit is durable all the same.
+        The commit is durable even if the merge that follows it fails.
         """
         with self._change():
             if not self._catalog.has_changes:
@@ -250,7 +250,7 @@ class Writer:
 
     @contextmanager
     def _change(self) -> Iterator[None]:
-        """A change that fails half-way drops all pending changes: no part may ever be committed."""
+        """Inside the context, a failure discards all pending changes, so that no part is ever committed."""
         if self._failed:
             raise SpanwiseError(f"this writer of {self._folder} failed before: open a new one")
         try:
@@ -262,14 +262,14 @@ class Writer:
             raise
 
     def _same_content(self, contents: Sequence[str]) -> list[list[int]]:
-        """Older passages of each content, where there are vectors to copy."""
+        """The older passages with each content; none if there are no vectors to copy."""
         if not (self._vectors.stored() or self._tokens.rows.stored()):
             return [[] for _ in contents]
-        found = self._catalog.passages_with_content(contents)
-        return [found.get(content, []) for content in contents]
+        passages = self._catalog.passages_with_content(contents)
+        return [passages.get(content, []) for content in contents]
 
     def _reuse(self, ids: Sequence[int], sources: Sequence[Sequence[int]]) -> int:
-        """Copy rows of older passages for new ones; the number of passages that got some."""
+        """Copy rows of older passages for new ones; return the number of passages that got some."""
         new = np.repeat(np.array(ids, np.int64), [len(olds) for olds in sources])
         old = np.array([number for olds in sources for number in olds], np.int64)
         served = self._vectors.reuse(new, old) | self._tokens.rows.reuse(new, old)
@@ -294,8 +294,9 @@ class Writer:
 
     def _drop(self, kind: str, model: str) -> None:
         entries = self._catalog.segments()
-        if found := [entry.id for entry in entries if (entry.kind, entry.model) == (kind, model)]:
-            self._catalog.drop_segments(found)
+        ids = [entry.id for entry in entries if (entry.kind, entry.model) == (kind, model)]
+        if ids:
+            self._catalog.drop_segments(ids)
 
     def _write(self, kind: str, model: str, columns: Columns) -> None:
         name = write_segment(self._segments, kind, model, columns)
@@ -303,14 +304,14 @@ class Writer:
         self._catalog.add_segment(SegmentEntry(name, kind, model, rows))
 
     def _remove_orphans(self) -> None:
-        """Delete segments that no catalog names, and the codes of vectors that are gone."""
+        """Delete segments that the catalog does not list, and the codes of vectors that are gone."""
         remove_orphans(self._segments, self._catalog)
         models = {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
         drop_codes(self._folder / CACHE, models)
 
 
 def check_passages(document: Document, passages: Sequence[Passage]) -> None:
-    """Raise `ValueError` for passages that are not those of the document."""
+    """Raise `ValueError` unless each passage is a span of the document."""
     for passage in passages:
         text = document.text[passage.start : passage.end]
         if (passage.document_id, passage.text) != (document.id, text):
@@ -320,7 +321,7 @@ def check_passages(document: Document, passages: Sequence[Passage]) -> None:
 
 
 def _checked_ids(model_digest: str, passage_ids: Sequence[int]) -> Ids:
-    """The ids as a column; `ValueError` for a duplicate or an empty digest of the model."""
+    """The ids as a column. Raise `ValueError` for a duplicate, or for an empty model digest."""
     if not model_digest:
         raise ValueError("the digest of the model is empty")
     ids = np.array(passage_ids, np.int64)

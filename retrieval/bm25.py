@@ -30,7 +30,7 @@ from spanwise.errors import IndexEmpty
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
-from ..index.live_postings import Corpus, CorpusStatistics, LivePostings
+from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
 from ..index.protocol import Places, Ranking
 from ..index.top_k import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
@@ -115,7 +115,10 @@ class BM25:
 
 
 def bm25_index(
-    postings: LivePostings, places: Places, corpus: Corpus | None = None, weighting: BM25 | None = None
+    postings: LivePostings,
+    places: Places,
+    corpus: StatisticsSource | None = None,
+    weighting: BM25 | None = None,
 ) -> PostingsIndex:
     """The index of the ranking `bm25`."""
     chosen = weighting or BM25()
@@ -141,7 +144,7 @@ class RankBM25Index:
         cls,
         postings: LivePostings,
         places: Places,
-        corpus: Corpus | None = None,
+        corpus: StatisticsSource | None = None,
         weighting: BM25 | None = None,
     ) -> RankBM25Index:
         """The index of all live passages; `IndexEmpty` when none of them holds a word."""

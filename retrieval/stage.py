@@ -94,7 +94,7 @@ def check_questions(questions: Sequence[str], k: int) -> None:
 def hits_of(rankings: Sequence[Ranking], snapshot: Snapshot, stage: str) -> list[list[Hit]]:
     """Rankings as hits; each passage is read once for all questions. `stage` names the score."""
     wanted = sorted({number for ranking in rankings for number in ranking.passage_ids.tolist()})
-    passages = dict(zip(wanted, snapshot.found(wanted), strict=True))
+    passages = dict(zip(wanted, snapshot.cached_passages(wanted), strict=True))
     return [
         [
             Hit(passages[number], score, rank, {stage: score})

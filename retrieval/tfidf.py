@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
-from ..index.live_postings import Corpus, CorpusStatistics, LivePostings
+from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
 from ..index.protocol import Places
 from .stage import Stage, Terms, lexical_stage
 
@@ -97,7 +97,9 @@ class TfIdf:
         return scores / np.where(lengths > 0, lengths, 1)
 
 
-def tfidf_index(postings: LivePostings, places: Places, corpus: Corpus | None = None) -> PostingsIndex:
+def tfidf_index(
+    postings: LivePostings, places: Places, corpus: StatisticsSource | None = None
+) -> PostingsIndex:
     """The index of the ranking `tfidf`; the norms of all passages are computed here."""
     weighting = TfIdf(document_norms(postings, (corpus or postings).all_statistics))
     return PostingsIndex(postings, weighting, places, corpus)

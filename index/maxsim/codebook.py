@@ -1,12 +1,12 @@
-"""The codebook of one model's token vectors, and their codes: a centroid, a scale and 4 bits a number.
+"""The codebook of one model's token vectors, and their codes: a centroid, a scale and 4 bits per number.
 
     x  ~  centroid + scale * levels[code_j]  for each number j      68 bytes for a vector of 128 numbers
 
 `levels` are the 16 numbers that quantise the residuals of the training sample with the smallest mean squared
-error, after each residual was divided by its root mean square. Codes and scale of a token are then changed in
-turn, a number at a time, to make smaller
+error, after each residual is divided by its root mean square. Then the codes, one at a time, and the scale of
+a token are changed in turn, to minimise
 
-    |e|^2 + ALONG * <e, x>^2,   e = x - decoded
+    |e|^2 + ALONG_WEIGHT * <e, x>^2,   e = x - decoded
 
 because the question vector that matches x points along x more than in any other direction.
 
@@ -29,50 +29,52 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.postponed import PostponedImport
 
-from ..protocol import Floats, Ids
+from ..protocol import Array, Doubles, Floats, Ids, Shorts
 from ..segment import Segment
 
 if TYPE_CHECKING:
     import torch
 
 BITS = 4
-ALONG = 4.0
+ALONG_WEIGHT = 4.0
 MAX_CENTROIDS = 65_536  # a code is 16 bits
 PER_CENTROID = 4  # vectors of the sample for each centroid, at least
 _BLOCK = 8192  # tokens at a time
-_FEW = 256  # vectors that may all be centroids
-_RUN = 512  # vectors, of a few passages, that are held back together
-_HIGHEST = 1000.0  # number that a scale of 16 bits still holds
-_LEVELS_SAMPLE = 20_000  # vectors whose residuals make the levels
-_LEVELS_ENOUGH = 2048  # numbers that levels can be made of
+_MAX_UNTRAINED = 256  # vectors that become centroids without k-means
+_HELD_BACK_RUN = 512  # consecutive vectors, of a few passages, that are held back together
+_MAX_NUMBER = 1000.0  # in a vector, so that a float16 scale does not overflow
+_LEVELS_SAMPLE = 20_000  # vectors whose residuals give the levels
+_LEVELS_ENOUGH = 2048  # numbers that are enough to fit levels
 _LEVELS_ROUNDS = 50
 _KMEANS_ROUNDS = 6
 _SMALLEST = 1e-6
 _PROBES = 8  # groups of centroids that a vector is compared with
-_UNGROUPED = 1024  # centroids that are all compared
+_MAX_UNGROUPED = 1024  # centroids that are compared without groups
 _NEAREST_BLOCK = 16_384  # vectors at a time
 NUMBA = PostponedImport("numba", budget=1_000_000)  # tokens, decoded and compared in numpy
 
 Finder = Callable[[Floats], Ids]
-Codes = Mapping[str, NDArray[Any]]
+Codes = Mapping[str, Array]
 """The codes of T tokens, as the columns of a segment:
 
 centroids  (T,) uint16                     the nearest centroid
-values     (T, width / 2) uint8            two codes a byte, the first in its lowest bits
+values     (T, width / 2) uint8            two codes per byte, the first in its lowest bits
 scales     (T,) float16                    the factor of the levels
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """`centroids` (C, width) and `levels` (16,) float32.
+    """Centroids and levels that encode token vectors.
 
-    `distance` is the mean squared distance to the centroids of vectors held back from the training,
-    `n_tokens` the size of the collection it was made for.
+    centroids: (C, width) float32
+    levels: (16,) float32, ascending
+    distance: the mean squared distance of held-back vectors to their nearest centroids
+    n_tokens: the size of the collection it was made for
+    seed: of the training
     """
 
     centroids: Floats
@@ -100,7 +102,7 @@ class Codebook:
         if not len(sample):
             raise ValueError("no vector to train on")
         seen, unseen = _split(sample)
-        if len(seen) <= _FEW:
+        if len(seen) <= _MAX_UNTRAINED:
             centroids = np.unique(seen, axis=0)
         else:
             centroids = lloyd(seen, n_centroids(n_tokens, len(seen)), seed, Nearest.build)[0]
@@ -111,7 +113,7 @@ class Codebook:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector."""
+        """The dimension of the vectors."""
         return int(self.centroids.shape[1])
 
     @property
@@ -119,7 +121,7 @@ class Codebook:
         """Bytes of a token's values; its centroid and its scale take two more each."""
         return self.width * BITS // 8
 
-    def nearest(self, vectors: Floats) -> NDArray[np.uint16]:
+    def nearest(self, vectors: Floats) -> Shorts:
         """(T,) uint16: the row of the nearest centroid of each vector (T, width)."""
         return self._finder(_checked(vectors, self.width)).astype(np.uint16)
 
@@ -132,21 +134,30 @@ class Codebook:
         codes = np.empty(vectors.shape, np.uint8)
         scales = np.empty(len(vectors), np.float32)
         for start in range(0, len(vectors), _BLOCK):
-            at = slice(start, start + _BLOCK)
-            residuals = vectors[at] - self.centroids[centroids[at]]
-            encode(vectors[at].copy(), residuals, self.levels, codes[at], scales[at], np.float32(ALONG))
+            block = slice(start, start + _BLOCK)
+            residuals = vectors[block] - self.centroids[centroids[block]]
+            encode(
+                vectors[block].copy(),
+                residuals,
+                self.levels,
+                codes[block],
+                scales[block],
+                np.float32(ALONG_WEIGHT),
+            )
         values = codes[:, ::2] | np.left_shift(codes[:, 1::2], np.uint8(BITS))
         return {"centroids": centroids, "values": values, "scales": scales.astype(np.float16)}
 
     def decode(self, codes: Codes) -> Floats:
         """(T, width) float32: the vectors that define the scores."""
-        values, centroids, scales = codes["values"], codes["centroids"], codes["scales"]
+        values = codes["values"]
+        centroids = codes["centroids"]
         if values.shape[1:] != (self.n_bytes,):
             raise ValueError(f"values of {values.shape[1:]} bytes, expected {self.n_bytes}")
         if int(centroids.max(initial=0)) >= len(self.centroids):
             raise ValueError(f"centroid {centroids.max()} of {len(self.centroids)}")
-        pairs = self.levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15]  # (256, 2): those of each byte
-        table, factors = pairs.view(np.uint64)[:, 0], scales.astype(np.float32)
+        pairs = self.levels[np.arange(256)[:, np.newaxis] >> (0, BITS) & 15]  # (256, 2), the levels of a byte
+        table = pairs.view(np.uint64)[:, 0]
+        factors = codes["scales"].astype(np.float32)
         if not NUMBA.is_worth(len(values)):
             vectors: Floats = table[values].view(np.float32)
             vectors *= factors[:, np.newaxis]
@@ -160,7 +171,7 @@ class Codebook:
         return vectors
 
     def extended(self, sample: Floats, n_tokens: int) -> Codebook:
-        """Another codebook with these centroids in front, unchanged, and new ones for far vectors."""
+        """Another codebook with these centroids first, unchanged, and new ones for distant vectors."""
         seen, _ = _split(_checked(sample, self.width))
         n_tokens = max(n_tokens, self.n_tokens)
         wanted = min(max(n_centroids(n_tokens, n_tokens), 2 * len(self.centroids)), MAX_CENTROIDS)
@@ -173,7 +184,7 @@ class Codebook:
         added = lloyd(seen[np.sort(worst)], more, self.seed, Nearest.build)[0]
         return replace(self, centroids=np.concatenate([self.centroids, added]), n_tokens=n_tokens)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def columns(self) -> dict[str, Array]:
         """The columns of its segment."""
         return {
             "centroids": self.centroids,
@@ -184,14 +195,14 @@ class Codebook:
 
     @classmethod
     def from_segment(cls, segment: Segment) -> Codebook:
-        """A copy of a stored codebook, every byte compared with its digest; `IndexCorrupt` for a bad one."""
+        """A copy of a stored codebook, every byte checked. Raise `IndexCorrupt` for a damaged one."""
         segment.check_file()
         columns = {name: column.copy() for name, column in segment.columns.items()}
         n_tokens, seed = columns["numbers"].tolist()
         try:
             return cls(columns["centroids"], columns["levels"], float(columns["distance"][0]), n_tokens, seed)
         except ValueError as error:
-            raise segment.corrupt(str(error)) from error
+            raise segment.corruption(str(error)) from error
 
     @cached_property
     def _finder(self) -> Nearest:
@@ -199,18 +210,18 @@ class Codebook:
 
 
 def _split(sample: Floats) -> tuple[Floats, Floats]:
-    """Nine of ten runs of vectors, which make the centroids, and every tenth, held back; few serve as both.
+    """Nine of ten runs of vectors, for training, and every tenth, held back; few vectors serve as both.
 
-    The tokens of a passage are alike and follow one another: held back one by one they would not be unseen.
+    The tokens of a passage are similar and consecutive. So runs are held back, not single vectors.
     """
-    if len(sample) <= _FEW:
+    if len(sample) <= _MAX_UNTRAINED:
         return sample, sample
-    unseen = np.arange(len(sample)) // min(_RUN, len(sample) // 10) % 10 == 9
+    unseen = np.arange(len(sample)) // min(_HELD_BACK_RUN, len(sample) // 10) % 10 == 9
     return sample[~unseen], sample[unseen]
 
 
 def _checked(vectors: Floats, width: int | None = None) -> Floats:
-    """The vectors as float32; `ValueError` unless (T, width), finite, and of a width that can be packed."""
+    """The vectors as float32. Raise `ValueError` unless they are (T, width), finite, and can be packed."""
     vectors = np.ascontiguousarray(vectors, np.float32)
     if vectors.ndim != 2 or vectors.shape[1] == 0 or vectors.shape[1] % 4:
         raise ValueError(f"vectors of shape {vectors.shape}, expected (T, a multiple of 4)")
@@ -218,15 +229,15 @@ def _checked(vectors: Floats, width: int | None = None) -> Floats:
         raise ValueError(f"vectors of width {vectors.shape[1]}, expected {width}")
     if not np.isfinite(vectors).all():
         raise ValueError("a vector holds NaN or infinity")
-    if len(vectors) and float(np.abs(vectors).max()) > _HIGHEST:
-        raise ValueError(f"a vector holds {np.abs(vectors).max()}, expected at most {_HIGHEST}")
+    if len(vectors) and float(np.abs(vectors).max()) > _MAX_NUMBER:
+        raise ValueError(f"a vector holds {np.abs(vectors).max()}, expected at most {_MAX_NUMBER}")
     return vectors
 
 
 def _levels(residuals: Floats) -> Floats:
     """(16,) float32, ascending: the Lloyd-Max levels of the normalised residuals (S, width).
 
-    With too few of them, or too many equal ones: those of the normal distribution, which residuals come near.
+    If these are too few, or too many are equal, the levels of the normal distribution, which is similar.
     """
     length = np.sqrt((residuals**2).mean(1))
     numbers = np.sort((residuals[length > _SMALLEST] / length[length > _SMALLEST, None]).ravel())
@@ -238,13 +249,14 @@ def _levels(residuals: Floats) -> Floats:
     return _lloyd_max(np.array([normal.inv_cdf((n + 0.5) / _LEVELS_ENOUGH) for n in range(_LEVELS_ENOUGH)]))
 
 
-def _lloyd_max(numbers: NDArray[np.float64]) -> Floats:
+def _lloyd_max(numbers: Doubles) -> Floats:
     """The levels of these numbers, which ascend."""
     sums = np.concatenate([[0.0], np.cumsum(numbers)])
     levels = np.quantile(numbers, (np.arange(2**BITS) + 0.5) / 2**BITS)
     for _ in range(_LEVELS_ROUNDS):
         edges = np.searchsorted(numbers, (levels[1:] + levels[:-1]) / 2)
-        starts, ends = np.append(0, edges), np.append(edges, len(numbers))
+        starts = np.append(0, edges)
+        ends = np.append(edges, len(numbers))
         filled = ends > starts
         levels[filled] = ((sums[ends] - sums[starts]) / (ends - starts).clip(min=1))[filled]
     return np.sort(levels).astype(np.float32)
@@ -253,8 +265,9 @@ def _lloyd_max(numbers: NDArray[np.float64]) -> Floats:
 def n_centroids(n_tokens: int, n_sample: int) -> int:
     """The number of centroids for a collection: 2 ** floor(log2(16 * sqrt(n_tokens))), if the sample allows.
 
-    Source: Santhanam et al., "PLAID", CIKM 2022 (the rule of its published code). At most a
-    quarter of the sample and 65,536; at least 1.
+    At most a quarter of the sample and 65,536; at least 1.
+
+    Source: Santhanam et al., "PLAID", CIKM 2022 (the rule of its published code).
 
     >>> n_centroids(3_000_000, 200_000)
     16384
@@ -266,10 +279,10 @@ def n_centroids(n_tokens: int, n_sample: int) -> int:
 def lloyd(
     sample: Floats, k: int, seed: int, finder: Callable[[Floats], Finder] | None = None
 ) -> tuple[Floats, Ids]:
-    """k centroids (k, width) float32, and the row of each vector's nearest, (S,).
+    """k centroids (k, width) float32 by k-means, and the row of each vector's nearest centroid, (S,).
 
-    It starts from k different rows of the sample. A centroid that no vector is nearest to stays where it was.
-    `finder` makes a function that finds the nearest of centroids; requires 1 <= k <= len(sample).
+    It starts from k different rows of the sample. A centroid that is nearest to no vector stays unchanged.
+    `finder` builds a function that finds nearest centroids. Requires 1 <= k <= len(sample).
     """
     random = np.random.default_rng(seed)
     centroids = sample[np.sort(random.choice(len(sample), k, replace=False))].astype(np.float32)
@@ -281,11 +294,11 @@ def lloyd(
 
 
 def _all(centroids: Floats) -> Finder:
-    """Compares with all centroids, a block of vectors at a time."""
+    """A function that compares vectors with all centroids, block by block."""
     halves = (centroids * centroids).sum(1) / 2
 
     def find(vectors: Floats) -> Ids:
-        blocks = [vectors[at : at + _BLOCK] for at in range(0, len(vectors), _BLOCK)]
+        blocks = [vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK)]
         places = [(block @ centroids.T - halves).argmax(1) for block in blocks]
         return np.concatenate([np.empty(0, np.int64), *places])
 
@@ -293,7 +306,7 @@ def _all(centroids: Floats) -> Finder:
 
 
 def _means(sample: Floats, places: Ids, centroids: Floats) -> Floats:
-    """The mean of the vectors at each place; the centroid that was there where there is none."""
+    """The mean of the vectors at each place; the old centroid where there are none."""
     counts = np.bincount(places, minlength=len(centroids))
     used = counts > 0
     starts = (np.cumsum(counts) - counts)[used]
@@ -305,14 +318,17 @@ def _means(sample: Floats, places: Ids, centroids: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """Finds the nearest of `centroids` (C, width). Made once for a codebook, used for many batches.
+    """Finds the nearest centroid of vectors. Built once per codebook, used for many batches.
 
     Up to 1,024 centroids are all compared. More are put into sqrt(C) groups by k-means over the centroids,
-    and a vector is compared with the members of the 8 groups whose means are nearest: with 16,384 centroids
-    a 14th of the work, for the nearest of all in 96 of 100 cases and a mean squared distance 1.5% above the
-    smallest.
+    and a vector is compared with the members of the 8 groups whose means are nearest. At 16,384 centroids
+    this does 1/14 of the comparisons and finds the true nearest in 96 %; the mean squared distance is 1.5 %
+    larger.
 
-    `rows` are the rows of the centroids, group by group; `ends` where each group ends; `middles` (G, width).
+    centroids: (C, width) float32
+    rows: (C,) the rows of the centroids, group by group
+    ends: (G,) the end of each group in `rows`
+    middles: (G, width) the mean of each group
     """
 
     centroids: Floats
@@ -323,32 +339,33 @@ class Nearest:
     @classmethod
     def build(cls, centroids: Floats) -> Nearest:
         """The finder for these centroids."""
-        groups = 1 if len(centroids) <= _UNGROUPED else 2 ** round(math.log2(len(centroids)) / 2)
+        groups = 1 if len(centroids) <= _MAX_UNGROUPED else 2 ** round(math.log2(len(centroids)) / 2)
         middles, places = lloyd(centroids, groups, 0)
         rows = np.argsort(places, kind="stable")
         return cls(centroids, rows, np.cumsum(np.bincount(places, minlength=groups)), middles)
 
     def __call__(self, vectors: Floats) -> Ids:
-        """(T,) the row of the centroid with the smallest distance to each of the (T, width) vectors.
+        """(T,) the row of the nearest centroid of each of the (T, width) vectors.
 
-        argmin_c |x - c|^2 = argmax_c <x, c> - |c|^2 / 2, over the groups looked into.
+        argmin_c |x - c|^2 = argmax_c <x, c> - |c|^2 / 2, over the groups that are searched.
         """
         import torch
 
         members = torch.from_numpy(self.centroids[self.rows])
         middles = torch.from_numpy(self.middles)
         tables = (members, _half_squares(members), middles, _half_squares(middles))
-        found = np.empty(len(vectors), np.int64)
+        nearest = np.empty(len(vectors), np.int64)
         for start in range(0, len(vectors), _NEAREST_BLOCK):
             block = torch.from_numpy(np.array(vectors[start : start + _NEAREST_BLOCK], np.float32))
-            found[start : start + _NEAREST_BLOCK] = self.rows[self._block(block, *tables).numpy()]
-        return found
+            nearest[start : start + _NEAREST_BLOCK] = self.rows[self._block(block, *tables).numpy()]
+        return nearest
 
     def _block(self, block: torch.Tensor, members: Any, halves: Any, middles: Any, far: Any) -> torch.Tensor:
-        """(n,) the places in `rows`; one product for each group with the vectors that look into it."""
+        """(n,) the places in `rows`; one product per group with the vectors that search it."""
         import torch
 
-        n, probes = len(block), min(_PROBES, len(middles))
+        n = len(block)
+        probes = min(_PROBES, len(middles))
         groups = torch.addmm(-far, block, middles.T).topk(probes, dim=1).indices.flatten()
         order = torch.argsort(groups, stable=True)  # (n * probes,) by group
         until = torch.bincount(groups, minlength=len(middles)).cumsum(0).tolist()
@@ -360,8 +377,10 @@ class Nearest:
                 pairs = order[start:end]
                 scores = torch.addmm(-halves[first:last], block[pairs // probes], members[first:last].T)
                 highest = scores.max(1)
-                best[pairs], place[pairs] = highest.values, highest.indices + first
-            start, first = end, last
+                best[pairs] = highest.values
+                place[pairs] = highest.indices + first
+            start = end
+            first = last
         chosen = best.view(n, probes).argmax(1, keepdim=True)
         return place.view(n, probes).gather(1, chosen)[:, 0]
 

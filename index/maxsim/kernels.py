@@ -1,15 +1,15 @@
 """Compiled loops of MaxSim search and of the codec, by numba; two are written as LLVM vector instructions.
 
-`product_sums` reads tokens once, where they lie. Four products of bytes, added to 16 accumulators, are one
-instruction (VNNI, vpdpbusd) of x86 processors since 2019. It multiplies unsigned by signed bytes: question
-rows are stored with 128 added. That adds 128 times the sum of the token's numbers to a product; the sum is
-found in the last lane, a row of ones, and subtracted.
+`product_sums` reads tokens once, from the mapped columns. x86 processors since 2019 have an instruction
+(VNNI, vpdpbusd) that adds four products of bytes to each of 16 accumulators. It multiplies unsigned by signed
+bytes, so question rows are stored with 128 added. That adds 128 times the sum of the token's numbers to a
+product. The last lane, a row of ones, computes that sum, and it is subtracted.
 
-`code_sums` takes the elementwise maximum of 16 bytes for each code. numba alone keeps the maxima in memory
+`code_sums` takes the elementwise maximum of 16 bytes for each code. Plain numba keeps the maxima in memory
 and takes twenty times as long.
 
-All stand in this one file: numba's cache on disk is renewed when the file of a function changes, not when the
-file of an intrinsic that it calls does.
+All functions are in this file, because numba recompiles a cached function only when its own file changes, not
+when the file of an intrinsic changes.
 """
 
 from __future__ import annotations
@@ -27,43 +27,43 @@ from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from ..protocol import Floats, Ids
+from ..protocol import Array, Bytes, Floats, Ids, Shorts
 
 LANES = 16
 ROWS = LANES - 1  # question rows in a group: the last lane sums up the token
 GROUP = 4  # numbers that are multiplied at once
-_TILE = 8  # tokens whose products are added up side by side
+_TILE = 8  # tokens whose products are summed side by side
 _INT32 = ir.IntType(32)
 _INTS = ir.VectorType(_INT32, LANES)
 _FLOATS = ir.VectorType(ir.FloatType(), LANES)
 _NOWHERE = ir.Constant(_INTS, ir.Undefined)
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _LOWEST = float(np.finfo(np.float32).min)
-SMALLEST = 1e-6  # root mean square of a residual that is taken for none
-_TURNS = 3  # of fitting codes, then the scale
+SMALLEST = 1e-6  # root mean square of a residual that counts as zero
+_TURNS = 3  # of fitting the codes and then the scale
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 instructions: Callable[[Callable[..., Any]], Any] = intrinsic  # from a signature and a generator of LLVM code
 
 
 def compiled(function: Function) -> Function:
-    """The function in machine code, compiled on first use and cached on disk where possible."""
+    """The function in machine code, compiled on first use and cached on disk if possible."""
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}  # x / 0 is inf and costs no check
     try:
-        made: Any = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # numba found no folder for its cache: compile in every process
-        made = numba.njit(**options)(function)
-    return cast(Function, made)
+        machine_code: Any = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # numba found no folder for its cache, so every process compiles
+        machine_code = numba.njit(**options)(function)
+    return cast(Function, machine_code)
 
 
 @cache
 def is_fused(width: int) -> bool:
-    """Whether numba compiles for a processor with VNNI, and vectors of this width can be cut into fours."""
+    """True if numba compiles for a processor with VNNI, and the width is a multiple of four."""
     features = cpu_target.target_context.codegen().magic_tuple()[2].split(",")
     return width % GROUP == 0 and {"+avx512vnni", "+avx512f", "+f16c"} <= set(features)
 
 
-def interleaved(rows: NDArray[np.int8]) -> NDArray[np.uint8]:
+def interleaved(rows: NDArray[np.int8]) -> Bytes:
     """Question rows (m, width) for the kernel, (groups of 15 rows, width / 4, 16, 4), with 128 added."""
     n_groups = -(-len(rows) // ROWS)
     lanes = np.full((n_groups * ROWS, rows.shape[1]), 128, np.uint8)
@@ -80,13 +80,18 @@ def _spread(builder: Any, value: Any, vector: Any) -> Any:
 
 
 class _Tile:
-    """Instructions for a few tokens that follow one another."""
+    """Instructions for a few consecutive tokens."""
 
     def __init__(
         self, builder: Any, rows: Any, n_steps: Any, tokens: Any, scales: Any, bases: Any, best: Any
     ) -> None:
-        self._builder, self._rows, self._n_steps = builder, rows, n_steps
-        self._tokens, self._scales, self._bases, self._best = tokens, scales, bases, best
+        self._builder = builder
+        self._rows = rows
+        self._n_steps = n_steps
+        self._tokens = tokens
+        self._scales = scales
+        self._bases = bases
+        self._best = best
         self._multiply_add = builder.module.declare_intrinsic(
             "llvm.x86.avx512.vpdpbusd.512", (), ir.FunctionType(_INTS, [_INTS] * 3)
         )
@@ -161,7 +166,8 @@ def _maxima(
         builder.store(builder.load(best), pointer(out, _FLOATS), align=1)
         return context.get_dummy_value()
 
-    word, count = types.uintp, types.intp
+    word = types.uintp
+    count = types.intp
     return types.void(word, count, word, count, word, word, word, count, word), generate
 
 
@@ -188,48 +194,50 @@ def _unpacked(_: Any, stored: Any, levels: Any, out: Any) -> Any:
 
 
 @compiled
-def unpack(
-    values: NDArray[np.uint8], start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]
-) -> None:
-    """Write the `levels` (16,) of the codes in values[start:end], two a byte, the first in its low bits."""
+def unpack(values: Bytes, start: int, end: int, levels: NDArray[np.int8], out: NDArray[np.int8]) -> None:
+    """Write the `levels` (16,) of the codes in values[start:end], two per byte, the first in its low bits."""
     n_bytes = values.shape[1]
-    stored, n = values.ctypes.data + start * n_bytes, (end - start) * n_bytes
+    stored = values.ctypes.data + start * n_bytes
+    n = (end - start) * n_bytes
     whole = n // LANES * LANES
     for first in range(0, whole, LANES):
-        source, to = np.uintp(stored + first), np.uintp(out.ctypes.data + 2 * first)
-        _unpacked(source, np.uintp(levels.ctypes.data), to)
+        target = np.uintp(out.ctypes.data + 2 * first)
+        _unpacked(np.uintp(stored + first), np.uintp(levels.ctypes.data), target)
     for place in range(whole, n):
         byte = values[start + place // n_bytes, place % n_bytes]
-        out[2 * place], out[2 * place + 1] = levels[byte & 15], levels[byte >> 4]
+        out[2 * place] = levels[byte & 15]
+        out[2 * place + 1] = levels[byte >> 4]
 
 
 @compiled
 def product_sums(
-    rows: NDArray[np.uint8],
+    rows: Bytes,
     weights: Floats,
     base: Floats,
     levels: NDArray[np.int8],
-    values: NDArray[np.uint8],
-    scales: NDArray[np.uint16],
-    centroids: NDArray[np.uint16],
+    values: Bytes,
+    scales: Shorts,
+    centroids: Shorts,
     starts: Ids,
     ends: Ids,
     sums: Floats,
 ) -> None:
-    """Write `sums` (n,): for the passage of the tokens start:end the sum of its weighted maxima.
+    """Write `sums` (n,): the sum of the weighted maxima over the tokens start:end of each passage.
 
-    `rows` as `interleaved` makes them; `weights` (groups * 15,), 0 beyond the question's rows; `base`
-    (C, groups * 16), one row a centroid; `levels` (16,) of the codes in `values` (T, bytes); `scales` (T,)
-    are the bits of float16. Only where `is_fused`.
+    `rows` come from `interleaved`; `weights` (groups * 15,) are 0 beyond the question's rows; `base`
+    (C, groups * 16) has one row per centroid; `levels` (16,) belong to the codes in `values` (T, bytes);
+    `scales` (T,) are the bits of float16. Requires `is_fused`.
     """
-    n_groups, n_steps = rows.shape[0], rows.shape[1]
+    n_groups = rows.shape[0]
+    n_steps = rows.shape[1]
     longest = 0
     for passage in range(starts.shape[0]):
         longest = max(longest, ends[passage] - starts[passage])
     unpacked = np.empty(longest * n_steps * GROUP, np.int8)
     maxima = np.empty(LANES, np.float32)
     for passage in range(starts.shape[0]):
-        start, end = starts[passage], ends[passage]
+        start = starts[passage]
+        end = ends[passage]
         unpack(values, start, end, levels, unpacked)
         total = np.float32(0)
         for group in range(n_groups):
@@ -272,12 +280,10 @@ def _code_maxima(_: Any, table: Any, stride: Any, codes: Any, n: Any, out: Any) 
 
 
 @compiled
-def code_sums(
-    table: NDArray[np.uint8], weights: Floats, codes: NDArray[np.uint16], starts: Ids, ends: Ids, sums: Floats
-) -> None:
-    """Write `sums` (n,): for the passage of codes[start:end] the sum over r of weights[r] * max table[:, r].
+def code_sums(table: Bytes, weights: Floats, codes: Shorts, starts: Ids, ends: Ids, sums: Floats) -> None:
+    """Write `sums` (n,): the sum over r of weights[r] * max table[codes[start:end], r] for each passage.
 
-    `table` (C, R) and `weights` (R,) have R a multiple of 16; every code is below C.
+    `table` is (C, R) and `weights` (R,), with R a multiple of 16; every code is below C.
     """
     width = table.shape[1]
     maxima = np.empty(LANES, np.uint8)
@@ -302,13 +308,15 @@ def encode(
     vectors: Floats,
     residuals: Floats,
     levels: Floats,
-    codes: NDArray[np.uint8],
+    codes: Bytes,
     scales: Floats,
     along: np.float32,
 ) -> None:  # pragma: no cover
     """Fill codes (T, width) uint8 and scales (T,) float32 for vectors and residuals (T, width) float32."""
     for t in range(len(vectors)):
-        x, r, code = vectors[t], residuals[t], codes[t]
+        x = vectors[t]
+        r = residuals[t]
+        code = codes[t]
         squares = np.float32(0)
         for j in range(len(r)):
             squares += r[j] * r[j]
@@ -328,18 +336,18 @@ def encode(
 
 
 @compiled
-def _nearest_level(levels: Floats, y: Any, at: Any) -> Any:  # pragma: no cover
-    # Equal levels are passed: a few numbers to learn from may have left some.
-    while at + 1 < len(levels) and abs(levels[at + 1] - y) <= abs(levels[at] - y):
-        at += 1
-    while at > 0 and abs(levels[at - 1] - y) <= abs(levels[at] - y):
-        at -= 1
-    return at
+def _nearest_level(levels: Floats, y: Any, number: Any) -> Any:  # pragma: no cover
+    # `<=` passes over equal levels, which training on a few numbers may give.
+    while number + 1 < len(levels) and abs(levels[number + 1] - y) <= abs(levels[number] - y):
+        number += 1
+    while number > 0 and abs(levels[number - 1] - y) <= abs(levels[number] - y):
+        number -= 1
+    return number
 
 
 @compiled
 def _best_scale(
-    x: Floats, r: Floats, levels: Floats, code: NDArray[np.uint8], along: np.float32
+    x: Floats, r: Floats, levels: Floats, code: Bytes, along: np.float32
 ) -> Any:  # pragma: no cover
     rl = ll = xl = xr = np.float32(0)
     for j in range(len(r)):
@@ -354,7 +362,7 @@ def _best_scale(
 
 @compiled
 def _improve(
-    x: Floats, r: Floats, levels: Floats, code: NDArray[np.uint8], scale: Any, along: np.float32
+    x: Floats, r: Floats, levels: Floats, code: Bytes, scale: Any, along: np.float32
 ) -> bool:  # pragma: no cover
     ex = np.float32(0)  # <e, x>
     for j in range(len(r)):
@@ -373,17 +381,19 @@ def _improve(
 
 
 @compiled
-def look_up(values: NDArray[np.uint8], table: NDArray[Any], found: NDArray[Any]) -> None:
-    """Write found[t, b] = table[values[t, b]]; `table` has 256 entries."""
+def look_up(values: Bytes, table: Array, out: Array) -> None:
+    """Write out[t, b] = table[values[t, b]]; `table` has 256 entries."""
     for token in range(values.shape[0]):
         for place in range(values.shape[1]):
-            found[token, place] = table[values[token, place]]
+            out[token, place] = table[values[token, place]]
 
 
 @compiled
-def add_centroids(centroids: Floats, codes: NDArray[np.uint16], scales: Floats, vectors: Floats) -> None:
-    """Make of the levels in `vectors` (T, width) the vectors: centroid + level * scale."""
+def add_centroids(centroids: Floats, codes: Shorts, scales: Floats, vectors: Floats) -> None:
+    """Turn the levels in `vectors` (T, width) into vectors, in place: centroid + level * scale."""
     for token in range(vectors.shape[0]):
-        centroid, scale, vector = centroids[codes[token]], scales[token], vectors[token]
+        centroid = centroids[codes[token]]
+        scale = scales[token]
+        vector = vectors[token]
         for column in range(vectors.shape[1]):
             vector[column] = centroid[column] + vector[column] * scale

@@ -1,7 +1,7 @@
-"""Token vectors of passages: those a writer collects, the codebooks they are encoded with, and their checks.
+"""Token vectors of passages: pending ones of a writer, the codebooks that encode them, and their checks.
 
-A codebook is trained once, by the first writer of a model. When the collection has outgrown it, it is
-extended. Old codes stay valid, because old centroids keep their numbers.
+A codebook is trained once, by the first writer of a model, and extended when the collection outgrows it. Old
+codes stay valid, because old centroids keep their numbers.
 """
 
 from __future__ import annotations
@@ -10,19 +10,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexCorrupt
 
 from ..catalog import CatalogWriter
 from ..passage_rows import PendingRows, RowsSegment
-from ..protocol import Floats, Ids, Mask
+from ..protocol import Counts, Floats, Ids, Mask
 from ..segment import CODEBOOK, TOKENS, Columns, Segment, open_segment
 from ..top_k import check_token_vectors
 from .codebook import Codebook, n_centroids
 
-_GROWTH = 4  # times the tokens it was trained for
-_SAMPLE = 131_072  # vectors of a collection that new centroids are made for
+_GROWTH = 4  # a codebook is extended at this multiple of the tokens it was trained for
+_SAMPLE = 131_072  # vectors of a collection that new centroids are trained on
 
 
 class PendingTokens:
@@ -47,19 +46,22 @@ class PendingTokens:
 
     def changed_codebooks(self) -> Iterator[tuple[str, Columns]]:
         """The codebooks that are not written yet; afterwards all count as written."""
-        changed, self._changed = self._changed, set()
-        for model in sorted(changed):
+        changed = sorted(self._changed)
+        self._changed.clear()
+        for model in changed:
             yield model, self._codebooks[model].columns()
 
     def check(
         self,
         model: str,
         vectors: Floats,
-        lengths: Sequence[int] | NDArray[np.integer],
+        lengths: Sequence[int] | Counts,
         passage_ids: Sequence[int],
     ) -> Ids:
-        """The lengths; `VectorRejected` unless these are unit vectors of the passages, as wide as the
-        codebook, `ValueError` without a codebook.
+        """The lengths as a column.
+
+        Raise `VectorRejected` unless these are unit vectors as wide as the codebook; see
+        `check_token_vectors`. Raise `ValueError` without a codebook.
         """
         codebook = self.codebook(model)
         if codebook is None:
@@ -67,25 +69,27 @@ class PendingTokens:
         return check_token_vectors(vectors, lengths, codebook.width, passage_ids)
 
     def put(self, model: str, ids: Ids, vectors: Floats, lengths: Ids, live: Mask) -> int:
-        """Encode the tokens of the `live` passages that have none; the number of these passages."""
+        """Encode the tokens of the `live` passages that have none; return the number of these passages."""
         lacking = live & self.rows.lacking(model, ids)
         if not lacking.all():
             vectors = vectors[np.repeat(lacking, lengths)]
-            ids, lengths = ids[lacking], lengths[lacking]
+            ids = ids[lacking]
+            lengths = lengths[lacking]
         if len(ids):
             codes = self._fitting_codebook(model, vectors).encode(vectors)
             self.rows.add(model, ids, lengths, codes)
         return len(ids)
 
     def drop(self, model: str) -> None:
-        """Drop the pending tokens and the codebook of a model."""
+        """Discard the pending tokens and the codebook of a model."""
         self.rows.drop(model)
         self._codebooks.pop(model, None)
         self._changed.discard(model)
 
     def _fitting_codebook(self, model: str, vectors: Floats) -> Codebook:
-        """The codebook of a model, extended if the collection outgrew it."""
-        codebook, n_tokens = self._codebooks[model], self.rows.n_rows(model) + len(vectors)
+        """The codebook of a model, extended if the collection has outgrown it."""
+        codebook = self._codebooks[model]
+        n_tokens = self.rows.n_rows(model) + len(vectors)
         has_grown = n_tokens > _GROWTH * codebook.n_tokens
         if has_grown and len(codebook.centroids) < n_centroids(n_tokens, n_tokens):
             codebook = codebook.extended(self._sample(model, codebook, vectors), n_tokens)
@@ -93,9 +97,9 @@ class PendingTokens:
         return codebook
 
     def _sample(self, model: str, codebook: Codebook, vectors: Floats) -> Floats:
-        """Vectors to extend a codebook by: some of these, and stored ones as decoded.
+        """Vectors to extend a codebook by: some of these, and some decoded stored ones.
 
-        The stored ones matter when a collection grows in steps that are too small for a sample.
+        The stored ones matter if a collection grows in steps that are too small for a sample.
         """
         stored = self.rows.stored().get(model, [])
         step = max(1, -(-sum(segment.n_rows for segment in stored) // (_SAMPLE // 2)))
@@ -105,7 +109,7 @@ class PendingTokens:
 
 
 def open_tokens(segment: Segment, codebook: Codebook) -> RowsSegment:
-    """A segment for search, after its small columns were checked against digests and the codebook."""
+    """A segment for search, with its small columns checked against digests and the codebook."""
     opened = RowsSegment(segment)
     opened.check("centroids")
     check_codes(opened, codebook)
@@ -116,15 +120,16 @@ def check_codes(tokens: RowsSegment, codebook: Codebook) -> None:
     """Raise `IndexCorrupt` unless this codebook can decode every code."""
     n_bytes = tokens.data["values"].shape[1]
     if n_bytes != codebook.n_bytes:
-        raise tokens.corrupt(f"{n_bytes} bytes a token instead of {codebook.n_bytes}")
+        raise tokens.corruption(f"{n_bytes} bytes per token instead of {codebook.n_bytes}")
     highest = int(tokens.data["centroids"].max(initial=0))
     if highest >= len(codebook.centroids):
-        raise tokens.corrupt(f"a token has centroid {highest}, the codebook has {len(codebook.centroids)}")
+        raise tokens.corruption(f"a token has centroid {highest}, the codebook has {len(codebook.centroids)}")
 
 
 def token_problems(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:
-    """One line for each model without exactly one codebook, and for each segment of tokens that does not fit
-    it. Every byte of `segments` was compared with its digest.
+    """One line for each model without exactly one codebook, and for each segment that does not fit it.
+
+    The caller has compared every byte of `segments` with its digest.
     """
     for model in sorted({segment.model for segment in segments if segment.kind in (TOKENS, CODEBOOK)}):
         codebooks = [each for each in segments if (each.kind, each.model) == (CODEBOOK, model)]
@@ -148,5 +153,5 @@ def token_problems(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:
 
 
 def _some(vectors: Floats, most: int) -> Floats:
-    """At most `most` of the vectors, spread evenly."""
+    """At most `most` of the vectors, evenly spaced."""
     return vectors[:: -(-len(vectors) // most)]

@@ -194,7 +194,7 @@ def _fate(
     sync_command: str,
 ) -> DocumentFate:
     snapshot, where, question = answerer.snapshot, answerer.options.where, trace.spelling.text
-    ids, refused = set(snapshot.document_ids()), snapshot.refusals()
+    ids, refused = set(snapshot.document_ids()), snapshot.unread_files()
     try:
         name = resolve_document_id(given, ids | refused.keys(), roots)
     except DocumentNotFound:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from spanwise.errors import ShardsMissing
 from spanwise.types import ClusterOptions, ProgressCallback, SyncReport
 
-from ...index.ann import FROM, RECALL, OnProgress
+from ...index.ann import MIN_VECTORS, RECALL, OnProgress
 from ...index.shards import shard_folders
 from ...index.snapshot import Snapshot
 from ...index.store import Store
@@ -79,7 +79,10 @@ class ShardedStore(Store):
         return cast("Writer", SettingsWriters(shard_folders(self.path), timeout_s))
 
     def approximate(
-        self, recall: float = RECALL, at_least: int = FROM, on_progress: OnProgress = lambda done, total: None
+        self,
+        recall: float = RECALL,
+        at_least: int = MIN_VECTORS,
+        on_progress: OnProgress = lambda done, total: None,
     ) -> bool:
         """Bring the FAISS indexes of all shards up to date, see `Store`."""
         is_written = False

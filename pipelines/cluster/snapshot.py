@@ -23,7 +23,7 @@ from spanwise.errors import ShardsMissing
 from spanwise.types import Document, Passage
 
 from ...index.ann import Tuning
-from ...index.live_postings import LIKELY, CorpusStatistics
+from ...index.live_postings import MAX_LIKELY_TERMS, CorpusStatistics
 from ...index.protocol import Floats, Ids, Index, Ranking
 from ...index.schema import Description, FileState
 from ...index.shards import MANIFEST, shard_of
@@ -113,16 +113,16 @@ class ShardedSnapshot:
         """The state of the file of each document, by id."""
         return _by_id(self._parts("files"))
 
-    def refusals(self) -> dict[str, Any]:
+    def unread_files(self) -> dict[str, Any]:
         """The files that were not read, by id."""
-        return _by_id(self._parts("refusals"))
+        return _by_id(self._parts("unread_files"))
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in this order; `ValueError` for an id that is not in the index."""
         passages = self._of_passages("passages", passage_ids)
         return [replace(passage, id=number) for number, passage in zip(passage_ids, passages, strict=True)]
 
-    found = passages
+    cached_passages = passages
 
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in this order."""
@@ -162,7 +162,7 @@ class ShardedSnapshot:
     def spelled_like(self, typed: str, most: int) -> list[str]:
         """The terms of live passages that a typed word may mean; see `LivePostings`."""
         likely = chain.from_iterable(self._parts("likely_terms", typed, most))
-        terms = [term for _, term in sorted(set(likely))[:LIKELY]]
+        terms = [term for _, term in sorted(set(likely))[:MAX_LIKELY_TERMS]]
         df = self.statistics(terms).df
         return [term for term in terms if df[term]]
 

@@ -45,7 +45,7 @@ def status_record(library: Library, check: bool = False) -> dict[str, Any]:
 
 def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
     known, missing = snapshot.descriptions(), library.missing_vectors()
-    refusals = snapshot.refusals().values()
+    refusals = snapshot.unread_files().values()
     refused = {
         kind: _counts(one.reason.partition(":")[0] for one in refusals if one.kind == kind)
         for kind in ("rejected", "skipped")
@@ -149,7 +149,7 @@ def file_records(snapshot: Snapshot) -> list[dict[str, str]]:
     ]
     refused = [
         {"document": name, "state": refusal.kind, "format": "", "remark": refusal.reason}
-        for name, refusal in snapshot.refusals().items()
+        for name, refusal in snapshot.unread_files().items()
     ]
     return sorted(read + refused, key=lambda record: record["document"])
 

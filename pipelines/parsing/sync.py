@@ -27,7 +27,7 @@ from ...corpora.front_matter import inner_suffix
 from ...corpora.reading import READERS
 from ...index.analysis import Analyzer
 from ...index.maxsim.codebook import Codebook
-from ...index.schema import FileState, Refusal, indexed_text
+from ...index.schema import FileState, UnreadFile, indexed_text
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
@@ -70,7 +70,7 @@ def sync_words(
     own = {suffix.lower(): parse for suffix, parse in (parsers or {}).items()}
     with store.writer() as writer:
         with store.snapshot() as snapshot:
-            known, refused = snapshot.files(), snapshot.refusals()
+            known, refused = snapshot.files(), snapshot.unread_files()
             stale = _parsed_by_others(snapshot, own)
         readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
         update = _Update(writer, listing, known, {} if retry else refused, readers)
@@ -108,7 +108,7 @@ class Outcome:
 
     file: FoundFile
     state: FileState
-    found: Parsed | Refusal | None
+    found: Parsed | UnreadFile | None
 
 
 class FileReader:
@@ -149,7 +149,7 @@ class FileReader:
             kind, reason = "skipped", found.reason
         except DocumentRejected as error:
             reason = str(error)
-        return Outcome(file, state, Refusal(state.size, state.mtime_ns, kind, reason, self._readers))
+        return Outcome(file, state, UnreadFile(state.size, state.mtime_ns, kind, reason, self._readers))
 
     def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
         """The document of a file that was renamed, moved or copied, without parsing it again.
@@ -199,7 +199,7 @@ class _Update:
         writer: Writer,
         listing: Listing,
         known: Mapping[str, FileState],
-        refused: Mapping[str, Refusal],
+        refused: Mapping[str, UnreadFile],
         reader: str,
     ) -> None:
         self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
@@ -213,7 +213,7 @@ class _Update:
         self.remarks: list[DocumentWarning] = []
         self.staged_passages = self.staged_bytes = 0
         for rejection in listing.rejected:
-            self._refuse(rejection.document_id, Refusal(*NEVER, "rejected", rejection.reason, reader))
+            self._refuse(rejection.document_id, UnreadFile(*NEVER, "rejected", rejection.reason, reader))
 
     def is_settled(self, file: FoundFile) -> bool:
         """Whether a file need not be read, as it did not change."""
@@ -249,7 +249,7 @@ class _Update:
             self._remove(gone)
         found |= {rejection.document_id for rejection in self.listing.rejected}
         for gone in sorted(set(refused) - found):
-            self.writer.forget_refusal(gone)
+            self.writer.remove_unread_file(gone)
 
     def report(self, passages: int, seconds: float) -> SyncReport:
         """The report: every file found is counted once."""
@@ -271,7 +271,7 @@ class _Update:
     def _store(self, outcome: Outcome) -> None:
         file, state, found = outcome.file, outcome.state, outcome.found
         self.staged_bytes += file.size
-        if isinstance(found, Refusal):
+        if isinstance(found, UnreadFile):
             if file.document_id in self.known:
                 self._remove(file.document_id)
             self._refuse(file.document_id, found)
@@ -290,13 +290,13 @@ class _Update:
         self.writer.remove(document_id)
         self.deleted.append(document_id)
 
-    def _refuse(self, document_id: str, refusal: Refusal) -> None:
+    def _refuse(self, document_id: str, refusal: UnreadFile) -> None:
         """Store a refusal, unless it is stored already, and count it."""
         if self.refused.get(document_id) != refusal:
-            self.writer.refuse(document_id, refusal)
+            self.writer.put_unread_file(document_id, refusal)
         self._count(document_id, refusal)
 
-    def _count(self, document_id: str, refusal: Refusal) -> None:
+    def _count(self, document_id: str, refusal: UnreadFile) -> None:
         if refusal.kind == "skipped":
             self.skipped[refusal.reason] += 1
         else:

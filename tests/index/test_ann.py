@@ -46,7 +46,7 @@ def test_it_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> Non
 @pytest.mark.parametrize("few", [0, 4096])
 @pytest.mark.parametrize("among", [np.arange(3, 6001, 30), np.arange(2500, 5800), np.array([9999])])
 def test_a_search_is_confined_to_the_passages_named(codes, among, few, monkeypatch) -> None:
-    monkeypatch.setattr(ann, "_FEW", few)
+    monkeypatch.setattr(ann, "_MAX_SCORED_DIRECTLY", few)
     rankings = index_of(codes, n=6000).search(QUERIES, 10, among)
     assert all(np.isin(ranking.passage_ids, among).all() for ranking in rankings)
     assert among[0] == 9999 or recall(rankings, QUERIES, 10, among) >= (1.0 if few else 0.95)
@@ -115,7 +115,7 @@ def test_a_damaged_cache_is_named_passed_over_and_replaced(corpus, how) -> None:
         assert found(corpus.store) == exact
         (line,) = complaints(corpus.store.path)
         assert name in line
-        assert "makes it again" in line
+        assert "rebuilds it" in line
         assert corpus.store.approximate(at_least=100)
         assert found(corpus.store)[0] is ApproximateIndex
         assert complaints(corpus.store.path) == []

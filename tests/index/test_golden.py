@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanwise.index import Refusal, Store
+from spanwise.index import Store, UnreadFile
 
 pytestmark = pytest.mark.promise("T4")
 
@@ -39,7 +39,7 @@ def answers(store: Store) -> dict[str, Any]:
                 [p.id, p.document_id, p.start, p.end, p.text]
                 for p in snapshot.passages(snapshot.passage_ids())
             ],
-            "refusals": {name: one.reason for name, one in snapshot.refusals().items()},
+            "refusals": {name: one.reason for name, one in snapshot.unread_files().items()},
             "settings": dict(snapshot.settings),
             "bm25": [[hit.passage.id, round(hit.score, 9)] for hit in lexical],
             "dense": [dense.passage_ids.tolist(), np.round(dense.scores, 6).tolist()],
@@ -73,7 +73,7 @@ def make() -> None:
     with Store.create(GOLDEN / "v4", PLAIN.settings()) as store:
         with store.writer() as writer:
             stage(writer, TEXTS | {"gone.txt": ["words that go"]}, vectors=True)
-            writer.refuse("broken.pdf", Refusal(10, 20, "rejected", "it is broken", "2"))
+            writer.put_unread_file("broken.pdf", UnreadFile(10, 20, "rejected", "it is broken", "2"))
             writer.commit()
             writer.remove("gone.txt")
             writer.commit()

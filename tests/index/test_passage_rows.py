@@ -169,7 +169,7 @@ def test_a_flipped_bit_of_data_is_found_when_it_is_read(tmp_path, column) -> Non
         ({"ends": ENDS - 2**40}, "its ends are not places"),
         ({"passage_ids": np.ones(20, np.int64)}, "its passages do not ascend"),
         ({"centroids": np.full(ENDS[-1], 9999, np.uint16)}, "a token has centroid 9999, the codebook has"),
-        ({"values": np.zeros((ENDS[-1], 1), np.uint8)}, "1 bytes a token instead of 4"),
+        ({"values": np.zeros((ENDS[-1], 1), np.uint8)}, "1 bytes per token instead of 4"),
     ],
 )
 def test_forged_columns_with_right_digests_are_refused(tmp_path, changes, message) -> None:

@@ -25,5 +25,5 @@ def edits(word: str) -> set[str]:
 def test_one_edit_is_what_the_edits_make(typed, others):
     once = edits(typed) - {""}
     others = [typed, *others, *sorted(once)[:10]]
-    found = prefix_distances(typed, others)[:, -1].tolist()
-    assert [n == 1 for n in found] == [one in once for one in others]
+    distances = prefix_distances(typed, others)[:, -1].tolist()
+    assert [n == 1 for n in distances] == [other in once for other in others]

@@ -26,16 +26,16 @@ def test_documents_and_passages_come_back_as_they_went_in(corpus_of) -> None:
     text = "caf\u00e9 \U0001f642\x00\r\n\u2028 e\u0301 end"
     headings = (Heading(0, 1, "One"), Heading(7, 2, "T\u00f4o"))
     labels = (Label(0, "slide 1"), Label(5, "Sh\u00e9et1!B7"))
-    given = document(text, page_starts=(0, 7), headings=headings, labels=labels, metadata={"k": "v"})
+    original = document(text, page_starts=(0, 7), headings=headings, labels=labels, metadata={"k": "v"})
     passage = Passage(
         0, "a.txt", 5, 12, text[5:12], page=1, line=2, heading=("One", "T\u00f4o"), label="Sh\u00e9et1!B7"
     )
     store = corpus_of({}).store
     with store.writer() as writer:
-        (number,) = writer.put(given, [passage], [["x"]], STATE)
+        (number,) = writer.put(original, [passage], [["x"]], STATE)
         writer.commit()
     with store.snapshot() as snapshot:
-        assert snapshot.document("a.txt") == given
+        assert snapshot.document("a.txt") == original
         assert snapshot.passages([number]) == [replace(passage, id=number)]
         assert snapshot.descriptions() == [Description("a.txt", "text/plain", "A title", 20, {"k": "v"})]
         assert snapshot.files() == {"a.txt": STATE}
@@ -93,21 +93,21 @@ def test_a_writer_that_failed_half_way_commits_nothing_more(corpus_of, monkeypat
 
 def test_vectors_resume_where_they_stopped(corpus_of) -> None:
     corpus = corpus_of({"a": ["one", "two", "three"]})
-    one = np.array([[1, 0]], np.float32)
+    vector = np.array([[1, 0]], np.float32)
     with corpus.store.writer() as writer:
-        assert writer.put_vectors("m", [2], one) == 1
-        assert writer.put_vectors("m", [2, 3], np.repeat(one, 2, 0)) == 1
+        assert writer.put_vectors("m", [2], vector) == 1
+        assert writer.put_vectors("m", [2, 3], np.repeat(vector, 2, 0)) == 1
         writer.commit()
-        assert writer.put_vectors("m", [3], one) == 0
+        assert writer.put_vectors("m", [3], vector) == 0
     corpus.write({}, remove=["a"])
     corpus.write({"a": ["one", "new"]})
     with corpus.snapshot() as snapshot:
         assert snapshot.vector_models() == {}
         assert snapshot.without_vectors("m").tolist() == [4, 5]
     with corpus.store.writer() as writer:
-        assert writer.put_vectors("m", [2, 5], np.repeat(one, 2, 0)) == 1
+        assert writer.put_vectors("m", [2, 5], np.repeat(vector, 2, 0)) == 1
         with pytest.raises(ValueError, match="no passage 6"):
-            writer.put_vectors("m", [6], one)
+            writer.put_vectors("m", [6], vector)
         writer.commit()
     with corpus.snapshot() as snapshot:
         assert snapshot.vector_models() == {"m": 1}

@@ -19,9 +19,9 @@ def places(passage_ids):
 @given(SCORES, st.integers(1, 70))
 def test_the_best_are_those_of_a_full_sort(scores, k) -> None:
     ids = np.arange(10, 10 + len(scores))
-    found = best(ids, np.array(scores), k, places)
-    expected = sorted(zip(ids.tolist(), scores, strict=True), key=lambda one: (-one[1], -one[0]))[:k]
-    assert list(zip(found.passage_ids.tolist(), found.scores.tolist(), strict=True)) == expected
+    ranking = best(ids, np.array(scores), k, places)
+    expected = sorted(zip(ids.tolist(), scores, strict=True), key=lambda pair: (-pair[1], -pair[0]))[:k]
+    assert list(zip(ranking.passage_ids.tolist(), ranking.scores.tolist(), strict=True)) == expected
 
 
 @given(SCORES, st.integers(1, 70))

@@ -11,7 +11,7 @@ from made_corpora import stage
 from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt
-from spanwise.index import Refusal, Store
+from spanwise.index import Store, UnreadFile
 
 TEXTS = {f"d{number}": [f"word{number} shared text", f"another{number} shared"] for number in range(6)}
 
@@ -22,7 +22,7 @@ def index(corpus_of):
     corpus = corpus_of({})
     with corpus.store.writer() as writer:
         stage(writer, TEXTS, vectors=True)
-        writer.refuse("b.png", Refusal(0, -1, "skipped", "no text"))
+        writer.put_unread_file("b.png", UnreadFile(0, -1, "skipped", "no text"))
         writer.commit()
     corpus.write({}, remove=["d3"])
     corpus.store.close()

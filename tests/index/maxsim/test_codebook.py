@@ -24,7 +24,8 @@ def test_decoded_vectors_are_near(width: int) -> None:
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 9))
 def test_extended_keeps_what_is_written(n: int, more: int, seed: int) -> None:
-    vectors, others = unit(n, 16, seed), unit(more, 16, seed + 100)
+    vectors = unit(n, 16, seed)
+    others = unit(more, 16, seed + 100)
     codebook = Codebook.train(vectors, n, seed)
     codes = codebook.encode(vectors)
     larger = codebook.extended(others, 10 * n)
@@ -34,9 +35,11 @@ def test_extended_keeps_what_is_written(n: int, more: int, seed: int) -> None:
 
 def test_encoding_is_deterministic_and_independent_of_the_batch() -> None:
     vectors = unit(500, 32)
-    one, other = Codebook.train(vectors, 500), Codebook.train(vectors, 500)
-    assert np.array_equal(one.centroids, other.centroids)
-    whole, part = one.encode(vectors), one.encode(vectors[100:200])
+    codebook = Codebook.train(vectors, 500)
+    other = Codebook.train(vectors, 500)
+    assert np.array_equal(codebook.centroids, other.centroids)
+    whole = codebook.encode(vectors)
+    part = codebook.encode(vectors[100:200])
     assert np.array_equal(whole["values"][100:200], part["values"])
     assert np.array_equal(whole["scales"][100:200], part["scales"])
 

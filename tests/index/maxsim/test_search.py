@@ -13,7 +13,7 @@ from made_rows import clustered, maxsim_scores, places, questions_near, tokens_i
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import codebook, kernels, search
-from spanwise.index.maxsim.search import MaxSimIndex, Question
+from spanwise.index.maxsim.search import MaxSimIndex, QuantizedQuestion
 from spanwise.postponed import PostponedImport
 
 
@@ -56,15 +56,17 @@ def test_scans_stay_within_their_slack() -> None:
     stored, codebook = held()
     index = index_in(held())
     for rows in questions(5):
-        question = Question(rows, codebook)
+        question = QuantizedQuestion(rows, codebook)
         off = np.abs(question.scan(stored) - maxsim_scores(stored, codebook, rows))
         assert 2 * off.max() <= question.slack(index._largest_scale)
 
 
 def test_the_worked_example_sums_maxima_over_question_rows() -> None:
     axes = np.eye(8, dtype=np.float32)
-    x, y = axes[0], axes[1]
-    b, c = (0.6 * x + 0.8 * y).astype(np.float32), (0.8 * x + 0.6 * y).astype(np.float32)
+    x = axes[0]
+    y = axes[1]
+    b = (0.6 * x + 0.8 * y).astype(np.float32)
+    c = (0.8 * x + 0.6 * y).astype(np.float32)
     passages = [np.stack([b, x]), np.stack([c]), np.stack([axes[2]])]
     codebook = trained([passages])
     (ranking,) = MaxSimIndex(tokens_in(codebook, [passages]), codebook, places).search([np.stack([x, y])], 3)
@@ -94,10 +96,11 @@ def test_a_batch_is_one_by_one(exact: bool, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_candidates_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "CANDIDATES", (100, 0))
-    exact, approximate = index_in(held(1000), exact=True), index_in(held(1000))
+    exact = index_in(held(1000), exact=True)
+    approximate = index_in(held(1000))
     asked_for = questions(30, n_passages=1000)
     pairs = zip(exact.search(asked_for, 10), approximate.search(asked_for, 10), strict=True)
-    shares = [np.isin(one.passage_ids, other.passage_ids).mean() for one, other in pairs]
+    shares = [np.isin(left.passage_ids, right.passage_ids).mean() for left, right in pairs]
     assert np.mean(shares) >= 0.97
 
 
@@ -115,9 +118,9 @@ def test_any_deletes_filters_and_k(deleted: set[int], among: set[int] | None, k:
     (ranking,) = MaxSimIndex(tokens, codebook, places, exact).search([question], k, chosen)
     live = tokens.passage_ids if chosen is None else np.intersect1d(tokens.passage_ids, chosen)
     expected = dict(zip(tokens.passage_ids.tolist(), maxsim_scores(tokens, codebook, question), strict=True))
-    order = sorted(live.tolist(), key=lambda one: -expected[one])
+    order = sorted(live.tolist(), key=lambda number: -expected[number])
     assert ranking.passage_ids.tolist() == order[:k]
-    assert ranking.scores == pytest.approx([expected[one] for one in order[:k]], rel=1e-5)
+    assert ranking.scores == pytest.approx([expected[number] for number in order[:k]], rel=1e-5)
 
 
 def test_wrong_questions_are_refused() -> None:

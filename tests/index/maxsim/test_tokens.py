@@ -64,9 +64,9 @@ def test_what_is_stored_is_what_was_put_but_for_the_codes(corpus) -> None:
         assert writer.put_tokens(TOKEN_MODEL, [1, 2, 3], GOOD, LENGTHS) == 3
         writer.commit()
     with corpus.snapshot() as snapshot:
-        found = decoded(snapshot)
+        vectors_of_passages = decoded(snapshot)
         for number, text in enumerate([*TEXTS["a"], *TEXTS["b"]], start=1):
-            assert (found[number] * tokens_of(text)).sum(axis=1) == pytest.approx(1, abs=0.05)
+            assert (vectors_of_passages[number] * tokens_of(text)).sum(axis=1) == pytest.approx(1, abs=0.05)
         assert snapshot.token_models() == {TOKEN_MODEL: 4}
         assert snapshot.without_tokens(TOKEN_MODEL).tolist() == []
         assert snapshot.vector_models() == {}
@@ -111,9 +111,9 @@ def test_a_rename_takes_vectors_and_tokens_over_and_counts_once(corpus) -> None:
         writer.commit()
         assert writer.reused_vectors == 3
     with corpus.snapshot() as snapshot:
-        found = decoded(snapshot)
+        vectors_of_passages = decoded(snapshot)
         for passage in snapshot.passages([8, 9, 10]):
-            own = maxsim(tokens_of(passage.text), found[passage.id])
+            own = maxsim(tokens_of(passage.text), vectors_of_passages[passage.id])
             assert own == pytest.approx(len(passage.text.split()), abs=0.2)
         assert not {8, 9, 10} & set(snapshot.without_vectors(MODEL).tolist())
     assert corpus.store.verify() == []
@@ -126,7 +126,7 @@ def test_an_index_of_small_beginnings_ends_with_enough_centroids(corpus_of) -> N
     for number in range(20):
         part = words[150 * number : 150 * number + 150]
         with corpus.store.writer() as writer:
-            texts = [" ".join(part[at : at + 10]) for at in range(0, 150, 10)]
+            texts = [" ".join(part[start : start + 10]) for start in range(0, 150, 10)]
             stage(writer, {f"d{number}": texts}, vectors=True)
             writer.commit()
         with corpus.snapshot() as snapshot:
@@ -138,9 +138,9 @@ def test_an_index_of_small_beginnings_ends_with_enough_centroids(corpus_of) -> N
     assert sizes == sorted(sizes)
     assert sizes[-1] >= len(whole.centroids) / 3
     with corpus.snapshot() as snapshot:
-        found = decoded(snapshot)
+        vectors_of_passages = decoded(snapshot)
         for passage in snapshot.passages(snapshot.passage_ids()):
-            own = maxsim(tokens_of(passage.text), found[passage.id])
+            own = maxsim(tokens_of(passage.text), vectors_of_passages[passage.id])
             assert own > 9.5, passage.text
     assert corpus.store.verify() == []
 

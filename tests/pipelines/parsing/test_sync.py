@@ -88,7 +88,7 @@ def test_a_refused_file_is_read_again_when_it_changed_or_with_retry(folder, libr
     assert reads == ["broken.txt"]
     (folder / "broken.txt").write_text("Mended by Ute Falk.\n")
     assert library.sync(vectors=False).added == ("broken.txt",)
-    assert library.snapshot.refusals() == {}
+    assert library.snapshot.unread_files() == {}
 
 
 def test_a_refusal_is_forgotten_with_its_file(folder, library):
@@ -96,7 +96,7 @@ def test_a_refusal_is_forgotten_with_its_file(folder, library):
     library.sync(vectors=False)
     (folder / "empty.txt").unlink()
     assert library.sync(vectors=False).rejected == ()
-    assert library.snapshot.refusals() == {}
+    assert library.snapshot.unread_files() == {}
 
 
 def test_an_interrupted_encoding_goes_on_where_it_stopped(library, monkeypatch):
