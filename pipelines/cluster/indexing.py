@@ -140,9 +140,9 @@ class _Worker:
 
 def load_encoder(key: str, name: str) -> Any:
     """The encoder of a setting, in a process of its own."""
-    from ...models import encoder, token_encoder
+    from ...models import encoder
 
-    return encoder.load_encoder(name) if key == MODEL else token_encoder.load_token_encoder(name)
+    return encoder.load_encoder(name) if key == MODEL else encoder.load_token_encoder(name)
 
 
 def sync_words(how: Mapping[str, Any]) -> Work:

@@ -22,8 +22,8 @@ from spanwise.models.bert import bert_backbone
 from spanwise.models.encoder import TextEncoder
 from spanwise.models.model_files import WEIGHTS
 from spanwise.models.precision import compute_dtype, pick_device
-from spanwise.models.quantized import read_quantized
 from spanwise.models.tokenizer import load_tokenizer
+from spanwise.models.weights import read_quantized
 from spanwise.retrieval.training.distillation import Encoded, max_sim
 
 from . import files

@@ -20,9 +20,8 @@ from spanwise.models.bert import bert_span_model, span_model_names
 from spanwise.models.load import save_span_model
 from spanwise.models.model_files import file_sha256
 from spanwise.models.numpy_bert import PREFIX, BertConfig
-from spanwise.models.quantized import Bits, read_quantized, save_quantized
 from spanwise.models.tokenizer import VOCABULARIES
-from spanwise.models.weights import Checkpoint, save_delta
+from spanwise.models.weights import Bits, Checkpoint, read_quantized, save_delta, save_quantized
 from spanwise.reader.load import DELTA, SETTINGS
 
 from . import files

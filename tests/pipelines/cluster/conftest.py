@@ -9,7 +9,7 @@ from made_shards import MeanEncoder, write_notes
 from word_encoder import WordEncoder
 
 import spanwise
-from spanwise.models import encoder, token_encoder
+from spanwise.models import encoder
 from spanwise.models import model_files as locate
 from spanwise.pipelines.cluster.indexing import split_index
 
@@ -23,7 +23,7 @@ def encoders():
     digest_of = locate.model_digest
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoder, "load_encoder", lambda name: known["encoder"])
-        patch.setattr(token_encoder, "load_token_encoder", lambda name: known["token-encoder"])
+        patch.setattr(encoder, "load_token_encoder", lambda name: known["token-encoder"])
         patch.setattr(
             locate,
             "model_digest",

@@ -18,8 +18,8 @@ from transformers import AutoModelForQuestionAnswering
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelRejected
-from spanwise.models.student import load_student
-from spanwise.models.token_encoder import load_token_encoder
+from spanwise.models.encoder import load_token_encoder
+from spanwise.models.token_model import load_token_model
 from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.evaluation.corpus import is_validation
 from spanwise.pipelines.training import reader, retriever
@@ -203,7 +203,7 @@ def test_the_mean_of_students_is_a_student(run, tmp_path):
     one, two = student(tmp_path / "one"), student(tmp_path / "two", seed=1)
     code, _, err = run("train", "mean", f"{one}=3", f"{two}=1", "--out", "mean")
     assert code == 0, err
-    weights = [load_student(folder).question_head.weight for folder in (one, two, tmp_path / "mean")]
+    weights = [load_token_model(folder).question_head.weight for folder in (one, two, tmp_path / "mean")]
     assert torch.allclose(weights[2], 0.75 * weights[0] + 0.25 * weights[1], atol=1e-6)
     code, _, err = run("train", "mean", str(one), "--out", "mean")
     assert (code, "expected FOLDER=SHARE" in err) == (2, True)
