@@ -14,9 +14,10 @@ from spanwise.errors import OutOfMemory
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Lengths = Sequence[int] | NDArray[np.int64]
 Vectors = NDArray[np.float32]
 Ids = NDArray[np.int64]
+Lengths = Sequence[int] | Ids
+OnProgress = Callable[[int], None]  # takes the number of items done so far
 MULTIPLE = 8  # lengths are padded to a multiple of this
 BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: larger batches are no faster
 
@@ -86,7 +87,7 @@ class PackedTokens:
         return ids, present.astype(np.int64), types
 
 
-def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> list[NDArray[np.int64]]:
+def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> list[Ids]:
     """Index arrays, longest items first, each with at most `budget` tokens after padding.
 
     An item longer than the budget gets a batch to itself. Items of equal length keep their order.
@@ -95,16 +96,14 @@ def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> li
     [[1], [2, 0]]
     """
     left = _longest_first(lengths)
-    batches: list[NDArray[np.int64]] = []
+    batches: list[Ids] = []
     while len(left):
         batches.append(_first_batch(left, lengths, budget, multiple))
         left = left[len(batches[-1]) :]
     return batches
 
 
-def shuffled_batches(
-    lengths: Lengths, epochs: int, budget: int, multiple: int, seed: int
-) -> list[NDArray[np.int64]]:
+def shuffled_batches(lengths: Lengths, epochs: int, budget: int, multiple: int, seed: int) -> list[Ids]:
     """All batches of a training run: each epoch shuffled by the seed, items of similar length together.
 
     `lengths`: those of all epochs, one epoch after the other. `budget`: as for `token_budget_batches`.
@@ -112,7 +111,7 @@ def shuffled_batches(
     rng = np.random.default_rng(seed)
     lengths = np.asarray(lengths)
     per_epoch = len(lengths) // epochs
-    batches: list[NDArray[np.int64]] = []
+    batches: list[Ids] = []
     for epoch in range(epochs):
         order = rng.permutation(per_epoch) + epoch * per_epoch
         noisy = lengths[order] + rng.integers(0, multiple // 2, per_epoch)
@@ -131,9 +130,14 @@ class Batcher:
     def __init__(self, budget: int) -> None:
         self.budget = budget
 
+    @classmethod
+    def on(cls, device_type: str) -> Batcher:
+        """The batcher with the budget of a type of device."""
+        return cls(BUDGETS.get(device_type, BUDGETS["cpu"]))
+
     def run(
-        self, lengths: Lengths, compute: Callable[[NDArray[np.int64]], Result], describe: Callable[[int], str]
-    ) -> Iterator[tuple[NDArray[np.int64], Result]]:
+        self, lengths: Lengths, compute: Callable[[Ids], Result], describe: Callable[[int], str]
+    ) -> Iterator[tuple[Ids, Result]]:
         """Batches as index arrays with the results of `compute`; every item once, longest first.
 
         OutOfMemory, with `describe(item)`, if one item alone does not fit. Other errors pass through.
@@ -175,6 +179,12 @@ def prefetch(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[
         yield result
 
 
+def joined(vectors: Sequence[Vectors], width: int) -> tuple[Vectors, Ids]:
+    """The rows (T, width) of all texts one after another, and the number of rows of each text (n,)."""
+    lengths = np.array([len(rows) for rows in vectors], np.int64)
+    return np.concatenate([np.empty((0, width), np.float32), *vectors]), lengths
+
+
 def parts(values: Vectors, lengths: Sequence[int]) -> list[Vectors]:
     """Consecutive parts of `values` with these lengths.
 
@@ -188,11 +198,11 @@ def no_progress(done: int) -> None:
     """The default progress callback, which does nothing."""
 
 
-def _longest_first(lengths: Lengths) -> NDArray[np.int64]:
+def _longest_first(lengths: Lengths) -> Ids:
     return np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
 
 
-def _first_batch(left: NDArray[np.int64], lengths: Lengths, budget: int, multiple: int) -> NDArray[np.int64]:
+def _first_batch(left: Ids, lengths: Lengths, budget: int, multiple: int) -> Ids:
     """As many items from the start of `left`, longest first, as the budget allows; at least one."""
     if budget < 1:
         raise ValueError(f"budget is {budget}, expected at least 1 token")

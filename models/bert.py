@@ -10,16 +10,16 @@ Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS, PREFIX, BertConfig
 from .weights import Checkpoint
 
-Model = TypeVar("Model", bound=nn.Module)
+Model = TypeVar("Model", "Bert", "BertSpanModel")
 MPNET = "mpnet"
 MPNET_NAMES = {
     "attention.attn.q": "attention.self.query",
@@ -98,9 +98,7 @@ def bert_backbone(checkpoint: Checkpoint) -> Bert | None:
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    names = span_model_names(config, checkpoint.weights)
-    weights = {ours.removeprefix(PREFIX): checkpoint.weights[theirs] for theirs, ours in names.items()}
-    return _with_weights(Bert(config), weights)
+    return _with_weights(Bert(config), checkpoint, PREFIX)
 
 
 def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
@@ -111,10 +109,8 @@ def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    model = BertSpanModel(config, evidence=f"{EVIDENCE_HEAD}.weight" in checkpoint.weights)
-    names = span_model_names(config, checkpoint.weights)
-    weights = {ours: checkpoint.weights[theirs] for theirs, ours in names.items()}
-    return _with_weights(model, weights)
+    has_evidence = f"{EVIDENCE_HEAD}.weight" in checkpoint.weights
+    return _with_weights(BertSpanModel(config, has_evidence), checkpoint)
 
 
 def span_model_names(config: BertConfig, names: Iterable[str]) -> dict[str, str]:
@@ -149,8 +145,13 @@ def published_names(model: BertSpanModel) -> dict[str, str]:
     return published
 
 
-def _with_weights(model: Model, weights: Mapping[str, Tensor]) -> Model | None:
-    """The model with these weights, not copied; None if one is missing or has another shape."""
+def _with_weights(model: Model, checkpoint: Checkpoint, prefix: str = "") -> Model | None:
+    """The model with the weights of a checkpoint, not copied; None if one is missing or has another shape.
+
+    `prefix`: left out of our names in a span model.
+    """
+    names = span_model_names(model.config, checkpoint.weights)
+    weights = {ours.removeprefix(prefix): checkpoint.weights[theirs] for theirs, ours in names.items()}
     needed = model.state_dict()
     if any(name not in weights or weights[name].shape != tensor.shape for name, tensor in needed.items()):
         return None

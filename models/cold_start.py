@@ -9,6 +9,7 @@ from those of torch by the precision that torch chooses for the processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from spanwise.errors import ModelRejected
 from spanwise.postponed import PostponedImport
 
-from .batching import PackedTokens, Vectors, no_progress, parts
+from .batching import Ids, OnProgress, PackedTokens, Vectors, no_progress, parts
 from .model_files import find_base, is_token_model, model_digest, model_folder
 from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS, SPAN_HEAD, NumpyBert
 from .token_model import read_settings
@@ -56,17 +57,19 @@ class NumpyFirstScores:
             self._head = bert.head(2, SPAN_HEAD)
         self._bert: NumpyBert | None = bert
         self._load = load
-        self._loaded: Scores | None = None
 
     def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
         """See `Scores`."""
         bert = self._bert
         if bert and not TORCH.is_worth(len(tokens.ids)):
             return self._head(bert.states(tokens))
-        if self._loaded is None:
-            self._loaded = self._load()
-            self._bert = None
-        return self._loaded(tokens)
+        return self._torch_scores(tokens)
+
+    @cached_property
+    def _torch_scores(self) -> Scores:
+        scores = self._load()
+        self._bert = None
+        return scores
 
 
 class NumpyFirstTokenEncoder:
@@ -81,14 +84,13 @@ class NumpyFirstTokenEncoder:
         self._projection = bert.linear("projection")
         self.width = len(self._projection.bias)
         self._bert: NumpyBert | None = bert
-        self._loaded: TorchTokenEncoder | None = None
 
     def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
         """See `TokenEncoder`."""
         rows = self._rows.of(texts)
         bert = self._bert
         if not bert or TORCH.is_worth(sum(map(len, rows))):
-            return self._torch_encoder().encode_questions(texts)
+            return self._torch_encoder.encode_questions(texts)
         if not rows:
             return []
         tokens, places = packed_rows(rows)
@@ -97,16 +99,16 @@ class NumpyFirstTokenEncoder:
         return parts(vectors, [len(row.places) for row in rows])
 
     def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> tuple[Vectors, NDArray[np.int64]]:
+        self, texts: Sequence[str], on_progress: OnProgress = no_progress
+    ) -> tuple[Vectors, Ids]:
         """See `TokenEncoder`."""
-        return self._torch_encoder().encode_passages(texts, on_progress)
+        return self._torch_encoder.encode_passages(texts, on_progress)
 
+    @cached_property
     def _torch_encoder(self) -> TorchTokenEncoder:
-        if self._loaded is None:
-            self._loaded = self._load()
-            self._bert = None
-        return self._loaded
+        encoder = self._load()
+        self._bert = None
+        return encoder
 
 
 def load_token_encoder(name: str) -> NumpyFirstTokenEncoder | TorchTokenEncoder:

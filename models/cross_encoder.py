@@ -11,7 +11,7 @@ Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from torch import nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from .batching import PackedTokens, Vectors, no_progress, parts
+from .batching import OnProgress, PackedTokens, Vectors, no_progress, parts
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
 from .model_files import BUILTIN, READER, model_digest, model_folder
@@ -120,10 +120,9 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         tokenizer: Any,
         digest: str,
         max_length: int = MAX_LENGTH,
-        batch_tokens: int | None = None,
         pairs_at_once: int = PAIRS_AT_ONCE,
     ) -> None:
-        super().__init__(backbone, batch_tokens)
+        super().__init__(backbone)
         self.head = head
         self.digest = digest
         self.rows = PairRows(tokenizer, max_length)
@@ -133,7 +132,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        on_progress: Callable[[int], None] = no_progress,
+        on_progress: OnProgress = no_progress,
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, higher is better.
 
@@ -154,7 +153,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         scores: NDArray[np.float32],
         pairs: Sequence[tuple[str, str]],
         n_before: int,
-        on_progress: Callable[[int], None],
+        on_progress: OnProgress,
     ) -> None:
         """Raises the score of each pair to that of its best window; `n_before` pairs are done already."""
         tokens = self.rows.tokens_of(text for pair in pairs for text in pair)

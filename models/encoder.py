@@ -19,10 +19,19 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from .batching import BUDGETS, Batcher, PackedTokens, Vectors, no_progress, parts, prefetch
+from .batching import (
+    Batcher,
+    Ids,
+    OnProgress,
+    PackedTokens,
+    Vectors,
+    joined,
+    no_progress,
+    parts,
+    prefetch,
+)
 from .load import base_tokenizer, n_positions, tuned_backbone
 from .model_files import BUILTIN, is_base, is_token_model, model_digest, model_folder
 from .packed_forward import Backbone, sequence_means
@@ -41,35 +50,36 @@ Result = TypeVar("Result")
 class BatchedEncoder(Generic[Row]):
     """A backbone that computes rows of similar length in batches, while the next rows are tokenized."""
 
-    def __init__(self, model: nn.Module, batch_tokens: int | None = None) -> None:
+    def __init__(self, model: nn.Module) -> None:
         self.model = model
         self.device: torch.device = next(model.parameters()).device
         self.backbone = Backbone(model)
-        self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
+        self.batcher = Batcher.on(self.device.type)
 
     def computed(
         self,
         texts: Sequence[str],
         rows_of: Callable[[Sequence[str]], list[Row]],
         compute: Callable[[Sequence[Row]], Result],
-        on_progress: Callable[[int], None],
-    ) -> Iterator[tuple[NDArray[np.int64], Result]]:
+        on_progress: OnProgress,
+    ) -> Iterator[tuple[Ids, Result]]:
         """Batches as indices of texts with the results of `compute`; each text once."""
         done = 0
         starts = range(0, len(texts), WINDOW)
-        for first, rows in prefetch(starts, lambda start: (start, rows_of(texts[start : start + WINDOW]))):
+        windows = prefetch(starts, lambda start: rows_of(texts[start : start + WINDOW]))
+        for start, rows in zip(starts, windows, strict=True):
 
-            def excerpt(i: int, first: int = first) -> str:
-                return repr(texts[first + i][:60])
+            def excerpt(i: int, start: int = start) -> str:
+                return repr(texts[start + i][:60])
 
             for batch, result in self.batches(rows, compute, excerpt):
-                yield first + batch, result
+                yield start + batch, result
                 done += len(batch)
                 on_progress(done)
 
     def batches(
         self, rows: Sequence[Row], compute: Callable[[Sequence[Row]], Result], describe: Callable[[int], str]
-    ) -> Iterator[tuple[NDArray[np.int64], Result]]:
+    ) -> Iterator[tuple[Ids, Result]]:
         """Batches as indices of rows with the results of `compute`, longest rows first; each row once."""
         lengths = [len(row) for row in rows]
         return self.batcher.run(lengths, lambda batch: compute([rows[i] for i in batch]), describe)
@@ -90,9 +100,8 @@ class TextEncoder(BatchedEncoder[list[int]]):
         digest: str,
         heads: tuple[nn.Linear, nn.Linear] | None = None,
         max_length: int | None = None,
-        batch_tokens: int | None = None,
     ) -> None:
-        super().__init__(model, batch_tokens)
+        super().__init__(model)
         self.tokenizer = tokenizer
         self.digest = digest
         self.heads = heads
@@ -104,18 +113,14 @@ class TextEncoder(BatchedEncoder[list[int]]):
         """(n, width) float32, rows unit-norm, in the order of the texts."""
         return self._encode(texts, self.heads[0] if self.heads else None, no_progress)
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> Vectors:
+    def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = no_progress) -> Vectors:
         """(n, width) float32, rows unit-norm, in the order of the texts; `on_progress` gets the count done.
 
         A row does not depend on the texts beside it: its cosine in any two batchings is at least 0.9999.
         """
         return self._encode(texts, self.heads[1] if self.heads else None, on_progress)
 
-    def _encode(
-        self, texts: Sequence[str], head: nn.Linear | None, on_progress: Callable[[int], None]
-    ) -> Vectors:
+    def _encode(self, texts: Sequence[str], head: nn.Linear | None, on_progress: OnProgress) -> Vectors:
         out = np.zeros((len(texts), self.width), dtype=np.float32)
 
         def rows_of(window: Sequence[str]) -> list[list[int]]:
@@ -142,15 +147,8 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
     width: the size of a vector.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        projection: nn.Linear,
-        rows: TokenRows,
-        digest: str,
-        batch_tokens: int | None = None,
-    ) -> None:
-        super().__init__(model, batch_tokens)
+    def __init__(self, model: nn.Module, projection: nn.Linear, rows: TokenRows, digest: str) -> None:
+        super().__init__(model)
         self.projection = projection
         self.rows = rows
         self.digest = digest
@@ -161,18 +159,16 @@ class TokenEncoder(BatchedEncoder[TokenRow]):
         return self._encode(texts, no_progress)
 
     def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> tuple[Vectors, NDArray[np.int64]]:
+        self, texts: Sequence[str], on_progress: OnProgress = no_progress
+    ) -> tuple[Vectors, Ids]:
         """The vectors (T, width) float32 of all texts in order, and the number of vectors per text (n,).
 
         Rows are unit-norm, each text has at least one; `on_progress` gets the count of texts done. A row does
         not depend on the texts beside it: its cosine in any two batchings is at least 0.9999.
         """
-        vectors = self._encode(texts, on_progress)
-        lengths = np.array([len(rows) for rows in vectors], np.int64)
-        return np.concatenate([np.empty((0, self.width), np.float32), *vectors]), lengths
+        return joined(self._encode(texts, on_progress), self.width)
 
-    def _encode(self, texts: Sequence[str], on_progress: Callable[[int], None]) -> list[Vectors]:
+    def _encode(self, texts: Sequence[str], on_progress: OnProgress) -> list[Vectors]:
         out: list[Vectors] = [np.empty(0, np.float32)] * len(texts)
         for batch, vectors in self.computed(texts, self.rows.of, self._forward, on_progress):
             for i, rows in zip(batch, vectors, strict=True):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import ModelRejected
 
-from .batching import BUDGETS, Batcher, Vectors, no_progress, parts
+from .batching import Batcher, Ids, OnProgress, Vectors, joined, no_progress, parts
 from .load import load_network
 from .model_files import CONFIG, folder_digest, read_json
 from .precision import autocast
@@ -41,13 +41,13 @@ class _ThirdPartyModel:
         self.model = model
         self.digest = digest
         self.device = device
-        self.batcher = Batcher(BUDGETS.get(device.type, BUDGETS["cpu"]))
+        self.batcher = Batcher.on(device.type)
 
     def _computed(
         self,
         texts: Sequence[Any],
         encode: Callable[..., Any],
-        on_progress: Callable[[int], None],
+        on_progress: OnProgress,
         **options: Any,
     ) -> list[Vectors]:
         """The result of `encode` for each text or pair, in order; batches are small enough for the memory."""
@@ -56,7 +56,7 @@ class _ThirdPartyModel:
         out: list[Vectors] = [np.empty(0, np.float32)] * len(texts)
         done = 0
 
-        def compute(batch: NDArray[np.int64]) -> Sequence[Vectors]:
+        def compute(batch: Ids) -> Sequence[Vectors]:
             with autocast(self.device):
                 rows: Sequence[Vectors] = encode(
                     [texts[i] for i in batch],
@@ -105,15 +105,11 @@ class ThirdPartyEncoder(_ThirdPartyModel):
         """(n, width) float32, rows unit-norm, in the order of the texts."""
         return self._encode(texts, self.model.encode_query, no_progress)
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> Vectors:
+    def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = no_progress) -> Vectors:
         """(n, width) float32, rows unit-norm, in the order of the texts; `on_progress` gets the count."""
         return self._encode(texts, self.model.encode_document, on_progress)
 
-    def _encode(
-        self, texts: Sequence[str], encode: Callable[..., Any], on_progress: Callable[[int], None]
-    ) -> Vectors:
+    def _encode(self, texts: Sequence[str], encode: Callable[..., Any], on_progress: OnProgress) -> Vectors:
         vectors = self._computed(texts, encode, on_progress)
         return _unit(np.stack(vectors)) if vectors else np.empty((0, self.width), np.float32)
 
@@ -142,15 +138,13 @@ class ThirdPartyTokenEncoder(_ThirdPartyModel):
         return self._encode(texts, self.model.encode_query, no_progress)
 
     def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> tuple[Vectors, NDArray[np.int64]]:
+        self, texts: Sequence[str], on_progress: OnProgress = no_progress
+    ) -> tuple[Vectors, Ids]:
         """The vectors (T, width) float32 of all texts in order, and the number of vectors per text (n,)."""
-        vectors = self._encode(texts, self.model.encode_document, on_progress)
-        lengths = np.array([len(rows) for rows in vectors], np.int64)
-        return np.concatenate([np.empty((0, self.width), np.float32), *vectors]), lengths
+        return joined(self._encode(texts, self.model.encode_document, on_progress), self.width)
 
     def _encode(
-        self, texts: Sequence[str], encode: Callable[..., Any], on_progress: Callable[[int], None]
+        self, texts: Sequence[str], encode: Callable[..., Any], on_progress: OnProgress
     ) -> list[Vectors]:
         vectors = self._computed(texts, encode, on_progress)
         constant = np.ones((1, self.width), np.float32)  # for a text of skipped tokens only
@@ -176,7 +170,7 @@ class ThirdPartyCrossEncoder(_ThirdPartyModel):
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        on_progress: Callable[[int], None] = no_progress,
+        on_progress: OnProgress = no_progress,
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, higher is better.
 

@@ -106,7 +106,8 @@ def train(
     due = {max(1, math.ceil(part * len(batches))) for part in config.evaluate_at}
     started = time.monotonic()
     try:
-        if run.step in due - run.evaluated_at:  # interrupted between a step and its evaluation
+        evaluated = {figures["step"] for figures in run.evaluations}
+        if run.step in due - evaluated:  # interrupted between a step and its evaluation
             run.evaluate(evaluate, select_by)
         while run.step < len(batches):
             rate = linear_schedule(run.step + 1, len(batches), config.learning_rate, config.warmup)
@@ -216,11 +217,6 @@ class _Run:
         if (folder / CHECKPOINT).is_file():
             self._resume(folder / CHECKPOINT)
         model.train()
-
-    @property
-    def evaluated_at(self) -> set[int]:
-        """The steps after which the model was evaluated."""
-        return {int(figures["step"]) for figures in self.evaluations}
 
     def train_step(self, loss: Callable[[nn.Module, Any], Tensor], batch: Any, rate: float) -> float:
         """Changes the weights once and returns the loss; FloatingPointError for a loss that is not finite."""

@@ -81,7 +81,7 @@ def sentence_model(folder: Path, pooling: str = "mean", similarity: str = "cosin
     return folder / "saved"
 
 
-def token_model(folder: Path) -> Path:
+def multi_vector_model(folder: Path) -> Path:
     """A folder of MultiVectorEncoder with prompts and a skip list."""
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Dense, Normalize, Transformer
@@ -125,7 +125,7 @@ def multilingual_model(folder: Path) -> Path:
     return folder / "saved"
 
 
-def student(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
+def tiny_token_model(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
     """A token model over the base with random heads and one changed weight."""
     model = TokenModel(
         changed_base(seed),

@@ -54,7 +54,8 @@ def test_scores_are_those_of_the_padded_network(network):
 
 def test_scores_do_not_depend_on_the_batch(network):
     together = scorer_of(network).score(QUESTIONS, PASSAGES)
-    encoder = scorer_of(network, batch_tokens=64)
+    encoder = scorer_of(network)
+    encoder.batcher.budget = 64
     for question, passages, scores in zip(QUESTIONS, PASSAGES, together, strict=True):
         alone = [encoder.score([question], [[passage]])[0][0] for passage in passages]
         assert np.allclose(scores, alone, atol=0.02)

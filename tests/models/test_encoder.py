@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tiny_models import student
+from tiny_models import tiny_token_model
 
 from spanwise.models.batching import PackedTokens
 from spanwise.models.encoder import TextEncoder, TokenEncoder, load_encoder, load_token_encoder
@@ -31,7 +31,7 @@ def base(without_int8):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return student(tmp_path_factory.mktemp("student"), max_length=40)
+    return tiny_token_model(tmp_path_factory.mktemp("token-model"), max_length=40)
 
 
 @pytest.fixture(scope="module")

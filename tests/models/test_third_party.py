@@ -8,11 +8,11 @@ import torch
 from tiny_models import (
     LANGUAGES,
     classifier,
+    multi_vector_model,
     multilingual_model,
     sentence_model,
     tiny_encoder,
     tiny_span_model,
-    token_model,
 )
 
 from spanwise.errors import ModelRejected
@@ -37,7 +37,7 @@ def folders(tmp_path_factory):
         "mean": sentence_model(root / "mean"),
         "cls": sentence_model(root / "cls", pooling="cls"),
         "multilingual": multilingual_model(root / "multilingual"),
-        "tokens": token_model(root / "tokens"),
+        "tokens": multi_vector_model(root / "tokens"),
         "pairs": classifier(root / "pairs"),
     }
 
@@ -127,7 +127,7 @@ def test_every_text_has_a_token_vector(folders):
     [
         (lambda folder: sentence_model(folder, similarity="euclidean"), load_encoder, "compares vectors by"),
         (lambda folder: sentence_model(folder, similarity="dot"), load_encoder, "compares vectors by dot"),
-        (token_model, load_encoder, "is a MultiVectorEncoder"),
+        (multi_vector_model, load_encoder, "is a MultiVectorEncoder"),
         (tiny_encoder, load_token_encoder, "no late-interaction model"),
         (sentence_model, load_token_encoder, "no late-interaction model"),
         (tiny_encoder, load_cross_encoder, "is no cross-encoder"),

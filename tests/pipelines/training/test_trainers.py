@@ -11,7 +11,7 @@ from made_collections import write_lists
 from made_readers import question_answerer
 from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
 from safetensors.torch import load_file, save_file
-from tiny_models import student, tiny_mpnet
+from tiny_models import tiny_mpnet, tiny_token_model
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
@@ -200,7 +200,7 @@ def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, gi
 
 
 def test_the_mean_of_students_is_a_student(run, tmp_path):
-    one, two = student(tmp_path / "one"), student(tmp_path / "two", seed=1)
+    one, two = tiny_token_model(tmp_path / "one"), tiny_token_model(tmp_path / "two", seed=1)
     code, _, err = run("train", "mean", f"{one}=3", f"{two}=1", "--out", "mean")
     assert code == 0, err
     weights = [load_token_model(folder).question_head.weight for folder in (one, two, tmp_path / "mean")]
