@@ -90,7 +90,7 @@ def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> Non
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         matrices = {"vectors": rows[:limit], "question_vectors": rows[limit:]}
     if comparison == "maxsim":
-        from spanwise.models.token_encoder import load_token_encoder
+        from spanwise.models.encoder import load_token_encoder
 
         encoder = load_token_encoder()
         matrices["tokens"], matrices["lengths"] = encoder.encode_passages(corpus.passages)

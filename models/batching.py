@@ -1,4 +1,4 @@
-"""Batches by token budget: texts of similar length together, so that little of a batch is padding."""
+"""Batches of texts of similar length under a token budget, so that a batch holds little padding."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from spanwise.errors import OutOfMemory
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Lengths = Sequence[int] | NDArray[np.int64]
 Vectors = NDArray[np.float32]
 Ids = NDArray[np.int64]
-MULTIPLE = 8  # what lengths are padded to
+Lengths = Sequence[int] | Ids
+OnProgress = Callable[[int], None]  # takes the number of items done so far
+MULTIPLE = 8  # lengths are padded to a multiple of this
 BUDGETS = {"cpu": 8192, "cuda": 65536}  # tokens: larger batches are no faster
 
 
@@ -32,7 +33,11 @@ def padded(length: int, multiple: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PackedTokens:
-    """The ids and segment types of all tokens, (T,) int64 each, and the length of each sequence (B,).
+    """Sequences of tokens, one after another without padding.
+
+    ids: the ids of all tokens, (T,) int64.
+    types: the segment type of each token, (T,) int64.
+    lengths: the number of tokens of each sequence, (B,) int64.
 
     >>> tokens = PackedTokens.of([[5, 6, 7], [8]])
     >>> tokens.positions().tolist(), tokens.starts().tolist()
@@ -55,11 +60,11 @@ class PackedTokens:
     @classmethod
     def of_padded(cls, ids: Ids, mask: Ids, types: Ids) -> PackedTokens:
         """The tokens of a padded batch (B, L) where the mask is not 0."""
-        kept = mask.astype(bool)
-        return cls(ids[kept], types[kept], mask.sum(axis=1))
+        present = mask.astype(bool)
+        return cls(ids[present], types[present], mask.sum(axis=1))
 
     def starts(self) -> Ids:
-        """(B,): where each sequence begins."""
+        """(B,): the index of the first token of each sequence."""
         return np.cumsum(self.lengths) - self.lengths
 
     def positions(self) -> Ids:
@@ -67,48 +72,49 @@ class PackedTokens:
         return np.arange(len(self.ids), dtype=np.int64) - np.repeat(self.starts(), self.lengths)
 
     def mask(self, multiple: int = 1) -> NDArray[np.bool_]:
-        """(B, L): where a padded batch would hold a token."""
+        """(B, L): True where a padded batch holds a token."""
         width = padded(int(self.lengths.max()), multiple)
-        kept: NDArray[np.bool_] = np.arange(width) < self.lengths[:, np.newaxis]
-        return kept
+        present: NDArray[np.bool_] = np.arange(width) < self.lengths[:, np.newaxis]
+        return present
 
     def padded(self, pad: int, multiple: int = 1) -> tuple[Ids, Ids, Ids]:
-        """Ids, attention mask and types as a padded batch, (B, L) int64 each, L a multiple of `multiple`."""
-        kept = self.mask(multiple)
-        ids, types = np.full(kept.shape, pad, dtype=np.int64), np.zeros(kept.shape, dtype=np.int64)
-        ids[kept], types[kept] = self.ids, self.types
-        return ids, kept.astype(np.int64), types
+        """Ids, attention mask and types of a padded batch, (B, L) int64 each, L a multiple of `multiple`."""
+        present = self.mask(multiple)
+        ids = np.full(present.shape, pad, dtype=np.int64)
+        ids[present] = self.ids
+        types = np.zeros(present.shape, dtype=np.int64)
+        types[present] = self.types
+        return ids, present.astype(np.int64), types
 
 
-def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> list[NDArray[np.int64]]:
+def token_budget_batches(lengths: Lengths, budget: int, multiple: int = 8) -> list[Ids]:
     """Index arrays, longest items first, each with at most `budget` tokens after padding.
 
-    An item longer than the budget is a batch of its own. Ties keep the order given.
+    An item longer than the budget gets a batch to itself. Items of equal length keep their order.
 
     >>> [batch.tolist() for batch in token_budget_batches([3, 9, 4], budget=16, multiple=1)]
     [[1], [2, 0]]
     """
     left = _longest_first(lengths)
-    batches: list[NDArray[np.int64]] = []
+    batches: list[Ids] = []
     while len(left):
         batches.append(_first_batch(left, lengths, budget, multiple))
         left = left[len(batches[-1]) :]
     return batches
 
 
-def shuffled_batches(
-    lengths: Lengths, epochs: int, budget: int, multiple: int, seed: int
-) -> list[NDArray[np.int64]]:
-    """All batches of a training run: epoch by epoch, shuffled by the seed, items of like length together.
+def shuffled_batches(lengths: Lengths, epochs: int, budget: int, multiple: int, seed: int) -> list[Ids]:
+    """All batches of a training run: each epoch shuffled by the seed, items of similar length together.
 
-    `lengths` has those of all epochs, one epoch after the other; `budget` as for `token_budget_batches`.
+    `lengths`: those of all epochs, one epoch after the other. `budget`: as for `token_budget_batches`.
     """
-    rng, every = np.random.default_rng(seed), np.asarray(lengths)
-    per_epoch = len(every) // epochs
-    batches: list[NDArray[np.int64]] = []
+    rng = np.random.default_rng(seed)
+    lengths = np.asarray(lengths)
+    per_epoch = len(lengths) // epochs
+    batches: list[Ids] = []
     for epoch in range(epochs):
         order = rng.permutation(per_epoch) + epoch * per_epoch
-        noisy = every[order] + rng.integers(0, multiple // 2, per_epoch)
+        noisy = lengths[order] + rng.integers(0, multiple // 2, per_epoch)
         planned = token_budget_batches(noisy, budget, multiple)
         batches += [order[planned[i]] for i in rng.permutation(len(planned))]
     return batches
@@ -124,9 +130,14 @@ class Batcher:
     def __init__(self, budget: int) -> None:
         self.budget = budget
 
+    @classmethod
+    def on(cls, device_type: str) -> Batcher:
+        """The batcher with the budget of a type of device."""
+        return cls(BUDGETS.get(device_type, BUDGETS["cpu"]))
+
     def run(
-        self, lengths: Lengths, compute: Callable[[NDArray[np.int64]], Result], describe: Callable[[int], str]
-    ) -> Iterator[tuple[NDArray[np.int64], Result]]:
+        self, lengths: Lengths, compute: Callable[[Ids], Result], describe: Callable[[int], str]
+    ) -> Iterator[tuple[Ids, Result]]:
         """Batches as index arrays with the results of `compute`; every item once, longest first.
 
         OutOfMemory, with `describe(item)`, if one item alone does not fit. Other errors pass through.
@@ -141,8 +152,8 @@ class Batcher:
                     raise
                 longest = int(lengths[batch[0]])
                 if len(batch) == 1:
-                    what = f"{describe(int(batch[0]))}: {longest} tokens"
-                    raise OutOfMemory(f"{what} do not fit into the memory of the device") from error
+                    item = f"{describe(int(batch[0]))}: {longest} tokens"
+                    raise OutOfMemory(f"{item} do not fit into the memory of the device") from error
                 self.budget = len(batch) // 2 * padded(max(1, longest), MULTIPLE)
             else:
                 yield batch, result
@@ -150,39 +161,49 @@ class Batcher:
 
 
 def prefetch(items: Iterable[Item], make: Callable[[Item], Result]) -> Iterator[Result]:
-    """`make` of each item, in order; the next one is made in a thread while the caller uses the last one.
+    """`make` of each item, in order; a thread makes the next one while the caller uses the last one.
 
-    The first item is made in the thread of the caller, so that a single item starts no thread.
+    The caller's thread makes the first item, so that a single item starts no thread.
 
     >>> list(prefetch("abc", str.upper))
     ['A', 'B', 'C']
     """
     left = iter(items)
     for first in left:
-        made = make(first)
+        result = make(first)
         with ThreadPoolExecutor(1, "spanwise-prefetch") as pool:
             for item in left:
                 following = pool.submit(make, item)
-                yield made
-                made = following.result()
-        yield made
+                yield result
+                result = following.result()
+        yield result
 
 
-def split_scores(scores: NDArray[np.float32], passages: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-    """The scores of all pairs, cut into one array a question."""
-    return np.split(scores, np.cumsum([len(texts) for texts in passages])[:-1]) if len(passages) else []
+def joined(vectors: Sequence[Vectors], width: int) -> tuple[Vectors, Ids]:
+    """The rows (T, width) of all texts one after another, and the number of rows of each text (n,)."""
+    lengths = np.array([len(rows) for rows in vectors], np.int64)
+    return np.concatenate([np.empty((0, width), np.float32), *vectors]), lengths
+
+
+def parts(values: Vectors, lengths: Sequence[int]) -> list[Vectors]:
+    """Consecutive parts of `values` with these lengths.
+
+    >>> [part.tolist() for part in parts(np.arange(3), [2, 0, 1])]
+    [[0, 1], [], [2]]
+    """
+    return np.split(values, np.cumsum(lengths)[:-1]) if len(lengths) else []
 
 
 def no_progress(done: int) -> None:
     """The default progress callback, which does nothing."""
 
 
-def _longest_first(lengths: Lengths) -> NDArray[np.int64]:
+def _longest_first(lengths: Lengths) -> Ids:
     return np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
 
 
-def _first_batch(left: NDArray[np.int64], lengths: Lengths, budget: int, multiple: int) -> NDArray[np.int64]:
-    """The items from the start of `left`, longest first, that the budget allows; at least one."""
+def _first_batch(left: Ids, lengths: Lengths, budget: int, multiple: int) -> Ids:
+    """As many items from the start of `left`, longest first, as the budget allows; at least one."""
     if budget < 1:
         raise ValueError(f"budget is {budget}, expected at least 1 token")
     return left[: max(1, budget // padded(max(1, int(lengths[left[0]])), multiple))]

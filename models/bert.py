@@ -1,21 +1,25 @@
 """The encoder of BERT and of MPNet: embeddings, layers of self-attention, and a head for answer spans.
 
-Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019, section 3; the names of
-the weights are those of BERT's published checkpoints, and those of MPNet are translated (`MPNET_NAMES`). Left
-out: the pooler and everything else that inference does not need; transformers has these, but takes a second
-to import. The modules here only hold weights: `packed` and `packed_training` compute the states.
+The modules here only hold weights: `packed_forward` and `packed_training` compute the states. The names of
+the weights are those of BERT's published checkpoints; those of MPNet are translated (`MPNET_NAMES`). Left
+out: the pooler and everything else that inference does not need. transformers has these, but takes a second
+to import.
+
+Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019, section 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from typing import TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS, PREFIX, BertConfig
 from .weights import Checkpoint
 
+Model = TypeVar("Model", "Bert", "BertSpanModel")
 MPNET = "mpnet"
 MPNET_NAMES = {
     "attention.attn.q": "attention.self.query",
@@ -24,8 +28,8 @@ MPNET_NAMES = {
     "attention.attn.o": "attention.output.dense",
     "attention.LayerNorm": "attention.output.LayerNorm",
 }
-"""The parts of a layer whose names differ: MPNet's, and ours."""
-_META = torch.device("meta")  # modules get no memory: their weights come from the checkpoint
+"""Our name for each part of a layer that MPNet names differently."""
+_META = torch.device("meta")  # modules get no memory, because their weights come from the checkpoint
 
 
 class BertEmbeddings(nn.Module):
@@ -35,28 +39,29 @@ class BertEmbeddings(nn.Module):
         super().__init__()
         size = config.hidden_size
         self.word_embeddings = _embedding(config.vocab_size, size)
-        unused = config.first_position - 1 if config.first_position else None
-        self.position_embeddings = _embedding(config.max_position_embeddings, size, unused)
+        last_unused = config.first_position - 1 if config.first_position else None
+        self.position_embeddings = _embedding(config.max_position_embeddings, size, last_unused)
         if config.type_vocab_size:
             self.token_type_embeddings = _embedding(config.type_vocab_size, size)
         self.LayerNorm = nn.LayerNorm(size, config.layer_norm_eps, device=_META)
 
 
 class BertLayer(nn.Module):
-    """Self-attention, then two dense layers with a GELU between; each adds to its input and normalises."""
+    """Self-attention, then two dense layers with a GELU between them; both add their input and normalise."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
-        size, inner, eps = config.hidden_size, config.intermediate_size, config.layer_norm_eps
+        size = config.hidden_size
+        inner = config.intermediate_size
         projections = {name: nn.Linear(size, size, device=_META) for name in ("query", "key", "value")}
-        attended = _output(size, size, eps)
-        self.attention = nn.ModuleDict({"self": nn.ModuleDict(projections), "output": attended})
+        attention_output = _output(size, size, config.layer_norm_eps)
+        self.attention = nn.ModuleDict({"self": nn.ModuleDict(projections), "output": attention_output})
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(size, inner, device=_META)})
-        self.output = _output(inner, size, eps)
+        self.output = _output(inner, size, config.layer_norm_eps)
 
 
 class Bert(nn.Module):
-    """The encoder; it only holds weights: `packed` and `packed_training` compute token states from ids."""
+    """The weights of the encoder."""
 
     def __init__(self, config: BertConfig) -> None:
         super().__init__()
@@ -65,14 +70,15 @@ class Bert(nn.Module):
         layers = nn.ModuleList(BertLayer(config) for _ in range(config.num_hidden_layers))
         self.encoder = nn.ModuleDict({"layer": layers})
         if config.relative_attention_num_buckets:
-            buckets = _embedding(config.relative_attention_num_buckets, config.num_attention_heads)
-            self.encoder["relative_attention_bias"] = buckets
+            biases = _embedding(config.relative_attention_num_buckets, config.num_attention_heads)
+            self.encoder["relative_attention_bias"] = biases
 
 
 class BertSpanModel(nn.Module):
-    """The encoder with one start and one end vector, and optionally the vectors of the evidence.
+    """The encoder with a head of one start and one end vector, and optionally a head of evidence.
 
-    `evidence_outputs` scores each token: EVIDENCE_OUTPUTS names its rows.
+    qa_outputs: the start and the end logit of a token.
+    evidence_outputs: the logits of a token that EVIDENCE_OUTPUTS names.
     """
 
     def __init__(self, config: BertConfig, evidence: bool = False) -> None:
@@ -85,33 +91,30 @@ class BertSpanModel(nn.Module):
 
 
 def bert_backbone(checkpoint: Checkpoint) -> Bert | None:
-    """The encoder of a checkpoint, with or without a head, in float32; None if it is neither a plain BERT nor
-    an MPNet.
+    """The encoder of a checkpoint, with or without a head, in float32.
+
+    None if it is neither a plain BERT nor an MPNet, or lacks a weight.
     """
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    backbone = Bert(config)
-    names = span_model_names(config, checkpoint.weights)
-    weights = {ours.removeprefix(PREFIX): checkpoint.weights[theirs] for theirs, ours in names.items()}
-    return backbone if _take(backbone, weights) else None
+    return _with_weights(Bert(config), checkpoint, PREFIX)
 
 
 def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
-    """The span model of a checkpoint in float32; None if it is neither a plain BERT nor an MPNet, or lacks
-    the head.
+    """The span model of a checkpoint in float32.
+
+    None if it is neither a plain BERT nor an MPNet, or lacks a weight or the head.
     """
     config = BertConfig.read(checkpoint.config)
     if config is None:
         return None
-    model = BertSpanModel(config, evidence=f"{EVIDENCE_HEAD}.weight" in checkpoint.weights)
-    names = span_model_names(config, checkpoint.weights)
-    weights = {ours: checkpoint.weights[theirs] for theirs, ours in names.items()}
-    return model if _take(model, weights) else None
+    has_evidence = f"{EVIDENCE_HEAD}.weight" in checkpoint.weights
+    return _with_weights(BertSpanModel(config, has_evidence), checkpoint)
 
 
 def span_model_names(config: BertConfig, names: Iterable[str]) -> dict[str, str]:
-    """Our name in a span model of each weight of a checkpoint, which may be an encoder alone.
+    """Our name for each weight of a checkpoint, in a span model; the checkpoint may be an encoder alone.
 
     >>> mpnet = BertConfig(9, 8, 1, 2, 8, 8, model_type="mpnet")
     >>> span_model_names(mpnet, ["mpnet.encoder.layer.0.attention.attn.q.bias", "qa_outputs.bias"])
@@ -121,44 +124,50 @@ def span_model_names(config: BertConfig, names: Iterable[str]) -> dict[str, str]
     renamed = {}
     for name in names:
         ours = name.removeprefix(f"{config.model_type}.")
-        for theirs, other in MPNET_NAMES.items() if config.model_type == MPNET else ():
-            ours = ours.replace(f".{theirs}.", f".{other}.")
+        if config.model_type == MPNET:
+            for mpnet_part, part in MPNET_NAMES.items():
+                ours = ours.replace(f".{mpnet_part}.", f".{part}.")
         is_encoder = ours.startswith(("embeddings.", "encoder.", "pooler."))
         renamed[name] = PREFIX + ours if is_encoder else ours
     return renamed
 
 
 def published_names(model: BertSpanModel) -> dict[str, str]:
-    """The name in a published checkpoint of each weight of a span model, by ours."""
+    """The name in a published checkpoint for each weight of a span model."""
     if model.config.model_type != MPNET:
         return {name: name for name in model.state_dict()}
     published = {}
     for name in model.state_dict():
         theirs = f"{MPNET}.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
-        for mpnet, ours in MPNET_NAMES.items():
-            theirs = theirs.replace(f".{ours}.", f".{mpnet}.")
+        for mpnet_part, part in MPNET_NAMES.items():
+            theirs = theirs.replace(f".{part}.", f".{mpnet_part}.")
         published[name] = theirs
     return published
 
 
-def _take(model: nn.Module, weights: Mapping[str, Tensor]) -> bool:
-    """Puts the weights into the model without a copy; False if one is missing or has another shape."""
+def _with_weights(model: Model, checkpoint: Checkpoint, prefix: str = "") -> Model | None:
+    """The model with the weights of a checkpoint, not copied; None if one is missing or has another shape.
+
+    `prefix`: left out of our names in a span model.
+    """
+    names = span_model_names(model.config, checkpoint.weights)
+    weights = {ours.removeprefix(prefix): checkpoint.weights[theirs] for theirs, ours in names.items()}
     needed = model.state_dict()
     if any(name not in weights or weights[name].shape != tensor.shape for name, tensor in needed.items()):
-        return False
+        return None
     model.load_state_dict({name: weights[name].float() for name in needed}, assign=True)
     model.requires_grad_(False).eval()
-    return True
+    return model
 
 
-def _embedding(rows: int, size: int, unused: int | None = None) -> nn.Embedding:
-    """An embedding from a given weight: drawing one at random on the meta device loads torch's compiler.
+def _embedding(rows: int, size: int, last_unused: int | None = None) -> nn.Embedding:
+    """An embedding made from an empty weight, because drawing a random one loads torch's compiler.
 
-    `unused`: the last of the first rows that no token has.
+    `last_unused`: the last of the first rows that no token has.
     """
     empty = torch.empty(rows, size, device=_META)
-    made: nn.Embedding = nn.Embedding.from_pretrained(empty, padding_idx=unused)
-    return made
+    embedding: nn.Embedding = nn.Embedding.from_pretrained(empty, padding_idx=last_unused)
+    return embedding
 
 
 def _output(inner: int, size: int, eps: float) -> nn.ModuleDict:

@@ -1,9 +1,9 @@
 """A cross-encoder: question and passage go through the transformer together and get one score.
 
-Every token of one attends to every token of the other, which no index can compute before the question. So it
-re-ranks what a retriever found, and teaches models that an index can hold. A passage that is too long counts
-by the best of its windows. A reader trained here is one: its relevance of a passage is the score. Any other
-cross-encoder is loaded by sentence-transformers (`foreign`).
+Every token of a question attends to every token of the passage, which no index can compute beforehand. So a
+cross-encoder re-ranks what a retriever found, and teaches models that an index can hold. The score of a long
+passage is that of its best window. A reader trained here is a cross-encoder: its relevance of a passage is
+the score. Other cross-encoders are loaded by `third_party`.
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019; for windows Dai and Callan, "Deeper Text
 Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP).
@@ -11,7 +11,7 @@ Understanding for IR with Contextual Neural Language Modeling", SIGIR 2019 (MaxP
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from torch import nn
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from .batching import PackedTokens, Vectors, no_progress, split_scores
+from .batching import OnProgress, PackedTokens, Vectors, no_progress, parts
 from .encoder import BatchedEncoder
 from .load import base_tokenizer, linear, tuned_backbone
 from .model_files import BUILTIN, READER, model_digest, model_folder
@@ -32,24 +32,28 @@ from .precision import pick_device
 from .tokenizer import special_tokens
 
 if TYPE_CHECKING:
-    from .third_party import ForeignCrossEncoder
+    from .third_party import ThirdPartyCrossEncoder
 
 MAX_LENGTH = 384  # tokens of a pair
 MAX_QUESTION_TOKENS = 64
-PAIRS_AT_ONCE = 4096
+PAIRS_AT_ONCE = 4096  # whose tokens are in memory together
 _TEXTS_AT_ONCE = 1024
 TokenIds = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
 class PairRow:
-    """Token ids (n,) int32, of which those from `second` on are of the second segment."""
+    """The tokens of a question and a passage.
+
+    ids: token ids, (n,) int32.
+    second: the index of the first token of the second segment.
+    """
 
     ids: TokenIds
     second: int
 
     def __len__(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         return len(self.ids)
 
 
@@ -61,20 +65,21 @@ class PairRows:
 
     def __init__(self, tokenizer: Any, max_length: int) -> None:
         self.special = special_tokens(tokenizer)
-        self.tokenizer, self.max_length = tokenizer, max_length
+        self.tokenizer = tokenizer
+        self.max_length = max_length
         if max_length <= MAX_QUESTION_TOKENS + self.special.count:
             raise ValueError(f"max_length {max_length} leaves no room for a passage beside a question")
 
-    def tokens_of(self, texts: Iterable[str], whole: bool = False) -> dict[str, TokenIds]:
-        """The ids of each distinct text, without special tokens: all with `whole`, else what fits a row."""
-        limit = None if whole else self.max_length
+    def tokens_of(self, texts: Iterable[str]) -> dict[str, TokenIds]:
+        """The ids of each distinct text, uncut and without special tokens."""
         distinct = list(dict.fromkeys(texts))
-        found: dict[str, TokenIds] = {}
-        for at in range(0, len(distinct), _TEXTS_AT_ONCE):
-            part = distinct[at : at + _TEXTS_AT_ONCE]
-            ids = self.tokenizer(part, add_special_tokens=False, truncation=False, verbose=False)["input_ids"]
-            found |= {text: np.array(row[:limit], np.int32) for text, row in zip(part, ids, strict=True)}
-        return found
+        tokens: dict[str, TokenIds] = {}
+        for start in range(0, len(distinct), _TEXTS_AT_ONCE):
+            batch = distinct[start : start + _TEXTS_AT_ONCE]
+            encodings = self.tokenizer(batch, add_special_tokens=False, truncation=False, verbose=False)
+            for text, ids in zip(batch, encodings["input_ids"], strict=True):
+                tokens[text] = np.array(ids, np.int32)
+        return tokens
 
     def row(self, question: TokenIds, passage: TokenIds) -> PairRow:
         """The row of a question and a passage, given as `tokens_of` returns them."""
@@ -91,21 +96,21 @@ class PairRows:
         return [self.row(question, passage[start:]) for start in starts]
 
     def room(self, question: TokenIds) -> int:
-        """How many tokens of a passage fit beside a question."""
+        """The number of tokens of a passage that fit beside a question."""
         return self.max_length - self.special.count - min(len(question), MAX_QUESTION_TOKENS)
 
     def packed(self, rows: Sequence[PairRow]) -> PackedTokens:
         """The rows one after another, with their segments."""
         ids = np.concatenate([row.ids for row in rows]).astype(np.int64)
-        first = np.concatenate([np.arange(len(row)) < row.second for row in rows])
+        is_first = np.concatenate([np.arange(len(row)) < row.second for row in rows])
         lengths = np.array([len(row) for row in rows], np.int64)
-        return PackedTokens(ids, np.where(first, 0, self.special.segment), lengths)
+        return PackedTokens(ids, np.where(is_first, 0, self.special.segment), lengths)
 
 
 class CrossEncoder(BatchedEncoder[PairRow]):
-    """Scores pairs; `digest` names all that scores depend on.
+    """Scores pairs. The score of a pair depends on the pairs beside it only by the rounding of bf16.
 
-    A score does not depend on the pairs beside it beyond the rounding of bf16.
+    digest: names the files that scores depend on.
     """
 
     def __init__(
@@ -115,16 +120,19 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         tokenizer: Any,
         digest: str,
         max_length: int = MAX_LENGTH,
-        batch_tokens: int | None = None,
+        pairs_at_once: int = PAIRS_AT_ONCE,
     ) -> None:
-        super().__init__(backbone, batch_tokens)
-        self.head, self.digest, self.rows = head, digest, PairRows(tokenizer, max_length)
+        super().__init__(backbone)
+        self.head = head
+        self.digest = digest
+        self.rows = PairRows(tokenizer, max_length)
+        self.pairs_at_once = pairs_at_once
 
     def score(
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        on_progress: Callable[[int], None] = no_progress,
+        on_progress: OnProgress = no_progress,
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, higher is better.
 
@@ -135,20 +143,20 @@ class CrossEncoder(BatchedEncoder[PairRow]):
             (question, text) for question, texts in zip(questions, passages, strict=True) for text in texts
         ]
         scores = np.full(len(pairs), -np.inf, np.float32)
-        for at in range(0, len(pairs), PAIRS_AT_ONCE):
-            part = slice(at, at + PAIRS_AT_ONCE)
-            self._score_into(scores[part], pairs[part], at, on_progress)
-        return split_scores(scores, passages)
+        for start in range(0, len(pairs), self.pairs_at_once):
+            part = slice(start, start + self.pairs_at_once)
+            self._score_into(scores[part], pairs[part], start, on_progress)
+        return parts(scores, [len(texts) for texts in passages])
 
     def _score_into(
         self,
         scores: NDArray[np.float32],
         pairs: Sequence[tuple[str, str]],
-        before: int,
-        on_progress: Callable[[int], None],
+        n_before: int,
+        on_progress: OnProgress,
     ) -> None:
-        """Raises `scores`, one a pair, to those of the best window; `before` pairs are done already."""
-        tokens = self.rows.tokens_of((text for pair in pairs for text in pair), whole=True)
+        """Raises the score of each pair to that of its best window; `n_before` pairs are done already."""
+        tokens = self.rows.tokens_of(text for pair in pairs for text in pair)
         windows = [self.rows.windows(tokens[question], tokens[passage]) for question, passage in pairs]
         rows = [row for of_pair in windows for row in of_pair]
         owners = np.repeat(np.arange(len(pairs)), [len(of_pair) for of_pair in windows])
@@ -158,12 +166,12 @@ class CrossEncoder(BatchedEncoder[PairRow]):
             question, passage = pairs[owners[i]]
             return f"{passage[:60]!r} for {question[:60]!r}"
 
-        for batch, found in self.batches(rows, self._forward, describe):
-            for i in batch[~np.isfinite(found)]:
+        for batch, logits in self.batches(rows, self._forward, describe):
+            for i in batch[~np.isfinite(logits)]:
                 raise ModelRejected(f"the cross-encoder's score of {describe(i)} is not a finite number")
-            np.maximum.at(scores, owners[batch], found)
+            np.maximum.at(scores, owners[batch], logits)
             done += len(batch)
-            on_progress(before + done * len(pairs) // len(rows))
+            on_progress(n_before + done * len(pairs) // len(rows))
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[PairRow]) -> Vectors:
@@ -174,34 +182,37 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         return scores
 
 
-def load_cross_encoder(name: str = BUILTIN, device: str | None = None) -> CrossEncoder | ForeignCrossEncoder:
-    """The cross-encoder of a model named as in `locate`, on the device of that name or the best one.
+def load_cross_encoder(
+    name: str = BUILTIN, device: str | None = None
+) -> CrossEncoder | ThirdPartyCrossEncoder:
+    """The cross-encoder of a model named as in `model_files`, by default on the best device.
 
     ModelNotFound or ModelRejected for a model that is missing, unsafe or not a cross-encoder.
     """
-    folder, on = model_folder(name, "cross-encoder"), pick_device(device)
-    if (folder / READER).is_file():
-        backbone, head = relevance_model(folder / READER)
+    folder = model_folder(name, "cross-encoder")
+    target = pick_device(device)
+    delta = folder / READER
+    if delta.is_file():
+        backbone, head = relevance_model(delta)
         tokenizer = base_tokenizer(backbone)
-        return CrossEncoder(backbone.to(on), head.to(on), tokenizer, model_digest(name, "cross-encoder"))
+        digest = model_digest(name, "cross-encoder")
+        return CrossEncoder(backbone.to(target), head.to(target), tokenizer, digest)
     if name == BUILTIN:
-        raise ModelNotFound(
-            f"{folder / READER} is missing: reinstall spanwise, or name another cross-encoder"
-        )
-    from .third_party import ForeignCrossEncoder
+        raise ModelNotFound(f"{delta} is missing: reinstall spanwise, or name another cross-encoder")
+    from .third_party import ThirdPartyCrossEncoder
 
-    return ForeignCrossEncoder.load(folder, on)
+    return ThirdPartyCrossEncoder.load(folder, target)
 
 
 def relevance_model(path: Path) -> tuple[nn.Module, nn.Linear]:
-    """The network of a reader's file, and the layer that makes a passage's relevance of the state of [CLS].
+    """The network of a reader's file, and the layer that maps the state of [CLS] to a passage's relevance.
 
     In float32, for inference. ModelRejected for a reader without evidence.
     """
     backbone, added = tuned_backbone(path)
     if f"{EVIDENCE_HEAD}.weight" not in added:
         raise ModelRejected(
-            f"{path} gives no relevance of passages: it was not trained on several a question"
+            f"{path} gives no relevance of passages: it was trained with a single passage per question"
         )
     row = [EVIDENCE_OUTPUTS.index("passage")]
     layer = {f"{EVIDENCE_HEAD}.{part}": added[f"{EVIDENCE_HEAD}.{part}"][row] for part in ("weight", "bias")}

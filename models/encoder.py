@@ -1,9 +1,15 @@
-"""Texts become unit vectors: a transformer, the mean over its states, a linear layer if the model has one.
+"""Encoders of texts: one unit vector per text (dense), or one unit vector per token (ColBERT).
 
-The base encodes questions and passages alike; the built-in student (`dpr`) has a dense head for each side.
-Any other model is loaded by sentence-transformers (`foreign`). Texts are sorted by length and batched by a
-token budget; products run in the precision that suits the processor, the mean and all that follows in
-float32. A text longer than the positions of the model is cut there.
+A dense vector is the mean of the states of a transformer, then a linear layer if the model has one. The base
+encodes questions and passages alike; the built-in token model (`dpr`) has a dense head for each side. A token
+vector is a linear layer over the state of a token. Padding gives no vector.
+
+Texts are sorted by length and batched by a token budget. Products run in the precision that suits the
+processor; means, layers and normalisation run in float32. A long text is cut at the last position of the
+model. Models of other projects are loaded by `third_party`.
+
+Source of token vectors: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via
+Contextualized Late Interaction over BERT", SIGIR 2020, sections 3.1 and 3.2.
 """
 
 from __future__ import annotations
@@ -13,61 +19,78 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
-from .batching import BUDGETS, Batcher, PackedTokens, Vectors, no_progress, prefetch
+from .batching import (
+    Batcher,
+    Ids,
+    OnProgress,
+    PackedTokens,
+    Vectors,
+    joined,
+    no_progress,
+    parts,
+    prefetch,
+)
 from .load import base_tokenizer, n_positions, tuned_backbone
-from .model_files import is_base, is_student, model_digest, model_folder
+from .model_files import BUILTIN, is_base, is_token_model, model_digest, model_folder
 from .packed_forward import Backbone, sequence_means
 from .precision import pick_device
-from .student import load_student
-from .tokenizer import text_ids
+from .token_model import load_token_model
+from .tokenizer import TokenRow, TokenRows, packed_rows, text_ids
 
 if TYPE_CHECKING:
-    from .third_party import ForeignEncoder
+    from .third_party import ThirdPartyEncoder, ThirdPartyTokenEncoder
 
 WINDOW = 1024  # texts that are sorted by length together while the next ones are tokenized
 Row = TypeVar("Row", bound=Sized)  # the tokens of a text
-Computed = tuple[NDArray[np.int64], Vectors]
+Result = TypeVar("Result")
 
 
 class BatchedEncoder(Generic[Row]):
-    """A backbone, computed in batches of rows of similar length; the next rows are tokenized meanwhile."""
+    """A backbone that computes rows of similar length in batches, while the next rows are tokenized."""
 
-    def __init__(self, model: nn.Module, batch_tokens: int | None = None) -> None:
+    def __init__(self, model: nn.Module) -> None:
         self.model = model
         self.device: torch.device = next(model.parameters()).device
         self.backbone = Backbone(model)
-        self.batcher = Batcher(batch_tokens or BUDGETS.get(self.device.type, BUDGETS["cpu"]))
+        self.batcher = Batcher.on(self.device.type)
 
-    def windows(
+    def computed(
         self,
         texts: Sequence[str],
         rows_of: Callable[[Sequence[str]], list[Row]],
-        compute: Callable[[Sequence[Row]], Vectors],
-    ) -> Iterator[tuple[int, list[Row], Iterator[Computed]]]:
-        """For each window of texts the number of its first text, its rows, and its batches."""
+        compute: Callable[[Sequence[Row]], Result],
+        on_progress: OnProgress,
+    ) -> Iterator[tuple[Ids, Result]]:
+        """Batches as indices of texts with the results of `compute`; each text once."""
+        done = 0
         starts = range(0, len(texts), WINDOW)
-        for first, rows in prefetch(starts, lambda at: (at, rows_of(texts[at : at + WINDOW]))):
+        windows = prefetch(starts, lambda start: rows_of(texts[start : start + WINDOW]))
+        for start, rows in zip(starts, windows, strict=True):
 
-            def excerpt(i: int, first: int = first) -> str:
-                return repr(texts[first + i][:60])
+            def excerpt(i: int, start: int = start) -> str:
+                return repr(texts[start + i][:60])
 
-            yield first, rows, self.batches(rows, compute, excerpt)
+            for batch, result in self.batches(rows, compute, excerpt):
+                yield start + batch, result
+                done += len(batch)
+                on_progress(done)
 
     def batches(
-        self, rows: Sequence[Row], compute: Callable[[Sequence[Row]], Vectors], describe: Callable[[int], str]
-    ) -> Iterator[Computed]:
-        """Batches as index arrays with their vectors, longest rows first; each row once."""
+        self, rows: Sequence[Row], compute: Callable[[Sequence[Row]], Result], describe: Callable[[int], str]
+    ) -> Iterator[tuple[Ids, Result]]:
+        """Batches as indices of rows with the results of `compute`, longest rows first; each row once."""
         lengths = [len(row) for row in rows]
         return self.batcher.run(lengths, lambda batch: compute([rows[i] for i in batch]), describe)
 
 
 class TextEncoder(BatchedEncoder[list[int]]):
-    """Encodes texts; `digest` names all that vectors depend on, `width` is the size of a vector.
+    """Encodes a text as one vector.
 
-    `heads` are the linear layers of questions and of passages, None if both sides are encoded alike.
+    digest: names the files that vectors depend on.
+    heads: the linear layers of questions and of passages, None if both sides are encoded alike.
+    width: the size of a vector.
     """
 
     def __init__(
@@ -77,10 +100,11 @@ class TextEncoder(BatchedEncoder[list[int]]):
         digest: str,
         heads: tuple[nn.Linear, nn.Linear] | None = None,
         max_length: int | None = None,
-        batch_tokens: int | None = None,
     ) -> None:
-        super().__init__(model, batch_tokens)
-        self.tokenizer, self.digest, self.heads = tokenizer, digest, heads
+        super().__init__(model)
+        self.tokenizer = tokenizer
+        self.digest = digest
+        self.heads = heads
         config: Any = model.config
         self.max_length = max_length or n_positions(model) or config.max_position_embeddings
         self.width: int = heads[0].out_features if heads else config.hidden_size
@@ -89,60 +113,122 @@ class TextEncoder(BatchedEncoder[list[int]]):
         """(n, width) float32, rows unit-norm, in the order of the texts."""
         return self._encode(texts, self.heads[0] if self.heads else None, no_progress)
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> Vectors:
+    def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = no_progress) -> Vectors:
         """(n, width) float32, rows unit-norm, in the order of the texts; `on_progress` gets the count done.
 
-        A row does not depend on the texts beside it: cosine at least 0.9999 between any two batchings.
+        A row does not depend on the texts beside it: its cosine in any two batchings is at least 0.9999.
         """
         return self._encode(texts, self.heads[1] if self.heads else None, on_progress)
 
-    def _encode(
-        self, texts: Sequence[str], head: nn.Linear | None, on_progress: Callable[[int], None]
-    ) -> Vectors:
-        out, done = np.zeros((len(texts), self.width), dtype=np.float32), 0
+    def _encode(self, texts: Sequence[str], head: nn.Linear | None, on_progress: OnProgress) -> Vectors:
+        out = np.zeros((len(texts), self.width), dtype=np.float32)
 
-        def rows_of(part: Sequence[str]) -> list[list[int]]:
-            return text_ids(self.tokenizer, part, self.max_length)
+        def rows_of(window: Sequence[str]) -> list[list[int]]:
+            return text_ids(self.tokenizer, window, self.max_length)
 
-        for first, _, batches in self.windows(texts, rows_of, lambda rows: self._forward(rows, head)):
-            for batch, vectors in batches:
-                out[first + batch] = vectors
-                done += len(batch)
-                on_progress(done)
+        def compute(rows: Sequence[list[int]]) -> Vectors:
+            return self._forward(rows, head)
+
+        for batch, vectors in self.computed(texts, rows_of, compute, on_progress):
+            out[batch] = vectors
         return out
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]], head: nn.Linear | None) -> Vectors:
         tokens = PackedTokens.of(rows)
         pooled = sequence_means(self.backbone.states(tokens), tokens.lengths)  # (B, H) float32
-        vectors: Vectors = unit(head(pooled) if head else pooled).cpu().numpy()
-        return vectors
+        return _unit_vectors(head(pooled) if head else pooled)
 
 
-def unit(vectors: torch.Tensor) -> torch.Tensor:
-    """The rows at length 1."""
-    return nn.functional.normalize(vectors, dim=1)
+class TokenEncoder(BatchedEncoder[TokenRow]):
+    """Encodes a text as one vector per token.
+
+    digest: names the files that vectors depend on.
+    width: the size of a vector.
+    """
+
+    def __init__(self, model: nn.Module, projection: nn.Linear, rows: TokenRows, digest: str) -> None:
+        super().__init__(model)
+        self.projection = projection
+        self.rows = rows
+        self.digest = digest
+        self.width: int = projection.out_features
+
+    def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each question (m, width) float32, rows unit-norm, m at least 1."""
+        return self._encode(texts, no_progress)
+
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: OnProgress = no_progress
+    ) -> tuple[Vectors, Ids]:
+        """The vectors (T, width) float32 of all texts in order, and the number of vectors per text (n,).
+
+        Rows are unit-norm, each text has at least one; `on_progress` gets the count of texts done. A row does
+        not depend on the texts beside it: its cosine in any two batchings is at least 0.9999.
+        """
+        return joined(self._encode(texts, on_progress), self.width)
+
+    def _encode(self, texts: Sequence[str], on_progress: OnProgress) -> list[Vectors]:
+        out: list[Vectors] = [np.empty(0, np.float32)] * len(texts)
+        for batch, vectors in self.computed(texts, self.rows.of, self._forward, on_progress):
+            for i, rows in zip(batch, vectors, strict=True):
+                out[i] = rows
+        return out
+
+    @torch.inference_mode()
+    def _forward(self, rows: Sequence[TokenRow]) -> list[Vectors]:
+        tokens, places = packed_rows(rows)
+        states = self.backbone.states(tokens)  # (all tokens, H)
+        states = states[torch.from_numpy(places).to(states.device)]
+        vectors = _unit_vectors(self.projection(states.float()))  # (T, width)
+        return parts(vectors, [len(row.places) for row in rows])
 
 
-def load_encoder(name: str = "base", device: str | None = None) -> TextEncoder | ForeignEncoder:
-    """The dense encoder of a model named as in `locate`, on the device of that name or the best one.
+def load_encoder(name: str = "base", device: str | None = None) -> TextEncoder | ThirdPartyEncoder:
+    """The dense encoder of a model named as in `model_files`, by default on the best device.
 
     ModelNotFound or ModelRejected for a model that is missing, unsafe or not an encoder.
     """
-    on = pick_device(device)
+    target = pick_device(device)
     if is_base(name):
         backbone, _ = tuned_backbone()
-        return TextEncoder(backbone.to(on), base_tokenizer(backbone), model_digest(name))
+        return TextEncoder(backbone.to(target), base_tokenizer(backbone), model_digest(name))
     folder = model_folder(name)
-    if not is_student(folder):
-        from .third_party import ForeignEncoder
+    if not is_token_model(folder):
+        from .third_party import ThirdPartyEncoder
 
-        return ForeignEncoder.load(folder, on)
-    student = load_student(folder)
-    heads = student.question_head.to(on), student.passage_head.to(on)
-    tokenizer = base_tokenizer(student.backbone)
+        return ThirdPartyEncoder.load(folder, target)
+    model = load_token_model(folder)
     return TextEncoder(
-        student.backbone.to(on), tokenizer, model_digest(name), heads, student.settings.max_length
+        model.backbone.to(target),
+        base_tokenizer(model.backbone),
+        model_digest(name),
+        (model.question_head.to(target), model.passage_head.to(target)),
+        model.settings.max_length,
     )
+
+
+def load_token_encoder(
+    name: str = BUILTIN, device: str | None = None
+) -> TokenEncoder | ThirdPartyTokenEncoder:
+    """The late-interaction encoder of a model named as in `model_files`, by default on the best device.
+
+    ModelNotFound or ModelRejected for a model that is missing, unsafe or not a late-interaction model.
+    """
+    folder = model_folder(name, "token-encoder")
+    target = pick_device(device)
+    if not is_token_model(folder):
+        from .third_party import ThirdPartyTokenEncoder
+
+        return ThirdPartyTokenEncoder.load(folder, target)
+    model = load_token_model(folder)
+    limits = [n for n in (model.settings.max_length, n_positions(model.backbone)) if n is not None]
+    rows = TokenRows(base_tokenizer(model.backbone), min(limits), model.settings.skiplist)
+    digest = model_digest(name, "token-encoder")
+    return TokenEncoder(model.backbone.to(target), model.projection.to(target), rows, digest)
+
+
+def _unit_vectors(values: torch.Tensor) -> Vectors:
+    """The rows at length 1, as an array."""
+    vectors: Vectors = nn.functional.normalize(values, dim=1).cpu().numpy()
+    return vectors

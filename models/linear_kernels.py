@@ -1,12 +1,13 @@
-"""The products of a layer, x W^T + b, in the forms that processors are fast at: plain, prepacked, 8 bits.
+"""Kernels for the products of a layer, x W^T + b: plain, prepacked, and in 8 bits.
 
-A form has `__call__`, `gelu` and `onto`, so that a layer reads the same in all of them. In 8 bits each row of
-the weights and each row of x has its own scale, found from that row alone: a result does not depend on the
-rows beside it, and sums of integers are exact in any order.
+Each kernel has `__call__`, `gelu` and `onto`, so that a layer reads the same with all of them. In 8 bits each
+row of the weights and each row of x has a scale that depends on that row alone. So a result does not depend
+on the rows beside it, and sums of integers are exact in any order. Left out: scales fixed beforehand, which
+need sample texts.
 
 Source: Jacob et al., "Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
 Inference", CVPR 2018, section 2; Dettmers et al., "LLM.int8()", NeurIPS 2022, section 2.2 (a scale for each
-row). Left out: scales fixed beforehand, which need texts to find them.
+row).
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import gelu, linear
 
-GELU_MIN = -0.17  # gelu is nowhere below
-GELU_ZERO, SIGNED_ZERO = 16, 128  # the bytes of 0.0: after GELU, and where both signs are alike
-MISSING = AttributeError, RuntimeError, NotImplementedError, TypeError  # from a torch without the kernels
+GELU_MIN = -0.17  # GELU is nowhere below this
+GELU_ZERO = 16  # the byte of 0.0 after GELU
+SIGNED_ZERO = 128  # the byte of 0.0 where both signs have the same range
+MISSING = (AttributeError, RuntimeError, NotImplementedError, TypeError)  # from a torch without the kernels
 
 
 class PackedLinear(Protocol):
@@ -34,7 +36,7 @@ class PackedLinear(Protocol):
         ...
 
     def gelu(self, x: Tensor) -> Any:
-        """gelu(x W^T + b), (rows, out), in a form that `onto` of the same class takes."""
+        """gelu(x W^T + b), (rows, out), as an input for `onto` of the same class."""
         ...
 
     def onto(self, x: Any, residual: Tensor) -> Tensor:
@@ -46,7 +48,8 @@ class PlainLinear:
     """A product with the public functions of torch."""
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
-        self.weight, self.bias = weight, bias  # (out, in), (out,)
+        self.weight = weight  # (out, in)
+        self.bias = bias  # (out,)
 
     def __call__(self, x: Tensor) -> Tensor:
         """X W^T + b."""
@@ -62,11 +65,11 @@ class PlainLinear:
 
 
 class PrepackedLinear:
-    """The same with functions of oneDNN that are private in torch.
+    """A product with functions of oneDNN that are private in torch.
 
-    They keep the weights in the order in which the kernels read them, apply GELU to sums that are still in
-    the cache, and add the residual on the way. The public functions reorder the weights at every call and
-    take 1.3 to 1.6 times as long in bf16.
+    They store the weights in the order in which the kernels read them, apply GELU to sums that are still in
+    the cache, and add the residual in the same pass. The public functions reorder the weights at every call
+    and take 1.3 to 1.6 times as long in bf16.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
@@ -92,7 +95,12 @@ class PrepackedLinear:
 
 @dataclass(frozen=True, slots=True)
 class Bytes:
-    """`values` (rows, in) uint8 stand for step * (values - zero); `step` is (rows, 1) float32."""
+    """A matrix in 8 bits, step * (values - zero).
+
+    values: (rows, in) uint8.
+    step: (rows, 1) float32.
+    zero: the byte of 0.0.
+    """
 
     values: Tensor
     step: Tensor
@@ -100,10 +108,10 @@ class Bytes:
 
 
 class Int8Linear:
-    """The same in 8 bits: x as bytes, weights as signed bytes of at most `largest_weight()`.
+    """A product in 8 bits: x as bytes, weights as signed bytes of at most `largest_weight()`.
 
-    What follows a product works in place: the sums of a few hundred rows stay in the cache, and passes over
-    them take longer than the product otherwise.
+    The operations behind a product work in place, so that the sums of a few hundred rows stay in the cache.
+    Otherwise passes over them take longer than the product.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor) -> None:
@@ -111,9 +119,10 @@ class Int8Linear:
         self.scales = weight.abs().amax(dim=1).clamp_min_(1e-12).div_(largest)
         rows = (weight / self.scales.unsqueeze(1)).round_().to(torch.int8)
         self.weight = torch.ops.onednn.qlinear_prepack(rows, None)
-        self.bias, self.zeros = bias, torch.zeros(len(bias), dtype=torch.int32)
+        self.bias = bias
+        self.zeros = torch.zeros(len(bias), dtype=torch.int32)
         n_out, n_in = weight.shape
-        self._half_signed = torch.full((n_in,), SIGNED_ZERO + 0.5)  # as wide as a row: torch adds that faster
+        self._half_signed = torch.full((n_in,), SIGNED_ZERO + 0.5)  # torch adds a full row faster
         self._half_gelu = torch.full((n_out,), GELU_ZERO + 0.5)
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -122,11 +131,11 @@ class Int8Linear:
         return _scaled_onto(self.bias, self._sums(x8), x8.step)
 
     def gelu(self, x: Tensor) -> Bytes:
-        """gelu(x W^T + b); the step is the least that holds the row's maximum and the minimum of GELU."""
-        wide = torch.ops.aten.gelu_(self(x))
-        step = wide.amax(1, keepdim=True).div_(255 - GELU_ZERO).clamp_min_(-GELU_MIN / GELU_ZERO)
-        torch.addcmul(self._half_gelu, wide, step.reciprocal(), out=wide)
-        return Bytes(wide.to(torch.uint8), step, GELU_ZERO)
+        """gelu(x W^T + b); the step is the least that covers the row's maximum and the minimum of GELU."""
+        out = torch.ops.aten.gelu_(self(x))
+        step = out.amax(1, keepdim=True).div_(255 - GELU_ZERO).clamp_min_(-GELU_MIN / GELU_ZERO)
+        torch.addcmul(self._half_gelu, out, step.reciprocal(), out=out)
+        return Bytes(out.to(torch.uint8), step, GELU_ZERO)
 
     def onto(self, x: Tensor | Bytes, residual: Tensor) -> Tensor:
         """X W^T + b + residual."""
@@ -134,7 +143,7 @@ class Int8Linear:
         return _scaled_onto(residual, self._sums(x8), x8.step).add_(self.bias)
 
     def _signed_bytes(self, x: Tensor) -> Bytes:
-        """Bytes 1 to 255, of which the row's largest value has one end."""
+        """The rows in bytes from 1 to 255; the largest absolute value of a row becomes 1 or 255."""
         top = torch.maximum(x.amax(1, keepdim=True), x.amin(1, keepdim=True).neg_())
         step = top.clamp_min_(1e-12).div_(127)
         values = torch.addcmul(self._half_signed, x, step.reciprocal()).to(torch.uint8)
@@ -146,8 +155,12 @@ class Int8Linear:
 
 def _sums(values: Tensor, zero: int, *weight: Tensor) -> Tensor:
     """(values - zero) W^T, (rows, out) float32, with packed weights, their scales and their zeros."""
-    no_bias, to_float, alone = None, (1.0, 0, torch.float32), ("none", list[float](), "")
-    out: Tensor = torch.ops.onednn.qlinear_pointwise(values, 1.0, zero, *weight, no_bias, *to_float, *alone)
+    no_bias = None
+    output = (1.0, 0, torch.float32)  # scale, zero and type
+    no_operation = ("none", list[float](), "")
+    out: Tensor = torch.ops.onednn.qlinear_pointwise(
+        values, 1.0, zero, *weight, no_bias, *output, *no_operation
+    )
     return out
 
 
@@ -161,8 +174,10 @@ def largest_weight() -> int | None:
 
     Without VNNI a processor adds two products of a byte and a weight in 16 bits: 2 * 255 * 64 still fits.
     """
-    weight, scale = torch.full((384, 384), 127, dtype=torch.int8), torch.ones(384)
-    x, zeros = torch.full((64, 384), 255, dtype=torch.uint8), torch.zeros(384, dtype=torch.int32)
+    weight = torch.full((384, 384), 127, dtype=torch.int8)
+    scale = torch.ones(384)
+    zeros = torch.zeros(384, dtype=torch.int32)
+    x = torch.full((64, 384), 255, dtype=torch.uint8)
     try:
         sums = _sums(x, 0, torch.ops.onednn.qlinear_prepack(weight, None), scale, zeros)
     except MISSING:
@@ -171,14 +186,15 @@ def largest_weight() -> int | None:
 
 
 def kind_for(dtype: torch.dtype, device: torch.device) -> type[PackedLinear]:
-    """The faster kind without 8 bits that works on the device."""
+    """The fastest kernel on the device for floating-point products."""
     return PrepackedLinear if device.type == "cpu" and _prepacked_works(dtype) else PlainLinear
 
 
 def _prepacked_works(dtype: torch.dtype) -> bool:
     """True if the private functions exist and agree with the public ones on a small product."""
     weight = torch.linspace(-1, 1, 32 * 32).view(32, 32).sin().to(dtype)
-    x, bias = weight.flip(0).contiguous(), weight[0].contiguous()
+    x = weight.flip(0).contiguous()
+    bias = weight[0].contiguous()
     plain = PlainLinear(weight, bias)
     try:
         prepacked = PrepackedLinear(weight, bias)
@@ -189,4 +205,4 @@ def _prepacked_works(dtype: torch.dtype) -> bool:
         ]
     except MISSING:
         return False
-    return all(torch.allclose(one.float(), other.float(), rtol=0.02, atol=0.02) for one, other in pairs)
+    return all(torch.allclose(ours.float(), public.float(), rtol=0.02, atol=0.02) for ours, public in pairs)

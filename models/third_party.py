@@ -1,12 +1,12 @@
-"""Models of others, loaded by sentence-transformers behind the interfaces of our own.
+"""Models of other projects, loaded by sentence-transformers behind the interfaces of our own.
 
-    ForeignEncoder         SentenceTransformer: one vector a text, compared by cosine
-    ForeignTokenEncoder    MultiVectorEncoder: one vector a token (ColBERT, PyLate and their relatives)
-    ForeignCrossEncoder    CrossEncoder with one score a pair
+    ThirdPartyEncoder         SentenceTransformer: one vector per text, compared by cosine
+    ThirdPartyTokenEncoder    MultiVectorEncoder: one vector per token (ColBERT, PyLate and their relatives)
+    ThirdPartyCrossEncoder    CrossEncoder with one score per pair
 
-Prompts, limits, pooling and layers are those of the model's folder; `locate.checked_folder` has refused
-pickles and code before a folder gets here. Matrix products run in bf16 where the hardware has it. Importing
-sentence-transformers takes seconds, which only these models pay.
+Prompts, limits, pooling and layers are those of the model's folder. `model_files.checked_folder` has refused
+pickles and code before. Matrix products run in bf16 where the hardware has it. Importing
+sentence-transformers takes seconds, so only these models import it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import ModelRejected
 
-from .batching import BUDGETS, Batcher, Vectors, no_progress, split_scores
+from .batching import Batcher, Ids, OnProgress, Vectors, joined, no_progress, parts
 from .load import load_network
 from .model_files import CONFIG, folder_digest, read_json
 from .precision import autocast
@@ -29,33 +29,34 @@ from .tokenizer import quietly
 from .weights import require_finite
 
 Factory = Literal["SentenceTransformer", "MultiVectorEncoder", "CrossEncoder"]
-CHARACTERS_PER_TOKEN = 4  # to plan batches; more tokens than planned cost memory, which `Batcher` handles
+CHARACTERS_PER_TOKEN = 4  # to plan batches; `Batcher` handles texts with more tokens than planned
 PLANNED_TOKENS = 512
 _MODEL = "config_sentence_transformers.json"
 
 
-class _Foreign:
-    """A model of sentence-transformers; `digest` names its folder's files."""
+class _ThirdPartyModel:
+    """A model of sentence-transformers; `digest` names the files of its folder."""
 
     def __init__(self, model: Any, digest: str, device: torch.device) -> None:
-        self.model, self.digest, self.device = model, digest, device
-        self.batcher = Batcher(BUDGETS.get(device.type, BUDGETS["cpu"]))
+        self.model = model
+        self.digest = digest
+        self.device = device
+        self.batcher = Batcher.on(device.type)
 
     def _computed(
         self,
         texts: Sequence[Any],
         encode: Callable[..., Any],
-        on_progress: Callable[[int], None],
+        on_progress: OnProgress,
         **options: Any,
     ) -> list[Vectors]:
-        """What `encode` returns for each text or pair, in order, computed in batches that fit into memory."""
-        lengths = [
-            min(sum(map(len, _parts(text))) // CHARACTERS_PER_TOKEN + 1, PLANNED_TOKENS) for text in texts
-        ]
+        """The result of `encode` for each text or pair, in order; batches are small enough for the memory."""
+        characters = [len(text) if isinstance(text, str) else sum(map(len, text)) for text in texts]
+        lengths = [min(n // CHARACTERS_PER_TOKEN + 1, PLANNED_TOKENS) for n in characters]
         out: list[Vectors] = [np.empty(0, np.float32)] * len(texts)
         done = 0
 
-        def compute(batch: NDArray[np.int64]) -> Sequence[Vectors]:
+        def compute(batch: Ids) -> Sequence[Vectors]:
             with autocast(self.device):
                 rows: Sequence[Vectors] = encode(
                     [texts[i] for i in batch],
@@ -66,15 +67,19 @@ class _Foreign:
                 )
             return rows
 
-        for batch, found in self.batcher.run(lengths, compute, lambda i: repr(_parts(texts[i])[-1][:60])):
-            for i, row in zip(batch, found, strict=True):
+        def excerpt(i: int) -> str:
+            text = texts[i] if isinstance(texts[i], str) else texts[i][-1]
+            return repr(text[:60])
+
+        for batch, rows in self.batcher.run(lengths, compute, excerpt):
+            for i, row in zip(batch, rows, strict=True):
                 out[i] = np.asarray(row, np.float32)
             done += len(batch)
             on_progress(done)
         return out
 
 
-class ForeignEncoder(_Foreign):
+class ThirdPartyEncoder(_ThirdPartyModel):
     """A `SentenceTransformer`; `width` is the size of a vector."""
 
     def __init__(self, model: Any, digest: str, device: torch.device) -> None:
@@ -86,7 +91,7 @@ class ForeignEncoder(_Foreign):
         """The encoder of a folder; ModelRejected if its vectors are not compared by cosine."""
         kind = _settings(folder / _MODEL).get("model_type", "SentenceTransformer")
         if kind != "SentenceTransformer":
-            raise ModelRejected(f"{folder} is a {kind}, expected a model with one vector a text")
+            raise ModelRejected(f"{folder} is a {kind}, expected a model with one vector per text")
         model = _loaded("SentenceTransformer", folder, device)
         normalised = type(list(model.children())[-1]).__name__ == "Normalize"
         if model.similarity_fn_name != "cosine" and not (model.similarity_fn_name == "dot" and normalised):
@@ -100,20 +105,16 @@ class ForeignEncoder(_Foreign):
         """(n, width) float32, rows unit-norm, in the order of the texts."""
         return self._encode(texts, self.model.encode_query, no_progress)
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> Vectors:
+    def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = no_progress) -> Vectors:
         """(n, width) float32, rows unit-norm, in the order of the texts; `on_progress` gets the count."""
         return self._encode(texts, self.model.encode_document, on_progress)
 
-    def _encode(
-        self, texts: Sequence[str], encode: Callable[..., Any], on_progress: Callable[[int], None]
-    ) -> Vectors:
-        found = self._computed(texts, encode, on_progress)
-        return _unit(np.stack(found)) if found else np.empty((0, self.width), np.float32)
+    def _encode(self, texts: Sequence[str], encode: Callable[..., Any], on_progress: OnProgress) -> Vectors:
+        vectors = self._computed(texts, encode, on_progress)
+        return _unit(np.stack(vectors)) if vectors else np.empty((0, self.width), np.float32)
 
 
-class ForeignTokenEncoder(_Foreign):
+class ThirdPartyTokenEncoder(_ThirdPartyModel):
     """A `MultiVectorEncoder`; `width` is the size of a vector."""
 
     def __init__(self, model: Any, digest: str, device: torch.device) -> None:
@@ -122,7 +123,7 @@ class ForeignTokenEncoder(_Foreign):
 
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> Self:
-        """The encoder of a folder; ModelRejected for another kind of model: its layer would be random."""
+        """The encoder of a folder; ModelRejected for another kind of model, whose layer would be random."""
         kind = _settings(folder / _MODEL).get("model_type")
         architectures = _settings(folder / CONFIG).get("architectures") or []
         if kind not in ("MultiVectorEncoder", "ColBERT") and architectures != ["HF_ColBERT"]:
@@ -137,22 +138,20 @@ class ForeignTokenEncoder(_Foreign):
         return self._encode(texts, self.model.encode_query, no_progress)
 
     def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = no_progress
-    ) -> tuple[Vectors, NDArray[np.int64]]:
-        """The vectors (T, width) float32 of all texts, one text after another, and the count of each (n,)."""
-        found = self._encode(texts, self.model.encode_document, on_progress)
-        lengths = np.array([len(rows) for rows in found], np.int64)
-        return np.concatenate([np.empty((0, self.width), np.float32), *found]), lengths
+        self, texts: Sequence[str], on_progress: OnProgress = no_progress
+    ) -> tuple[Vectors, Ids]:
+        """The vectors (T, width) float32 of all texts in order, and the number of vectors per text (n,)."""
+        return joined(self._encode(texts, self.model.encode_document, on_progress), self.width)
 
     def _encode(
-        self, texts: Sequence[str], encode: Callable[..., Any], on_progress: Callable[[int], None]
+        self, texts: Sequence[str], encode: Callable[..., Any], on_progress: OnProgress
     ) -> list[Vectors]:
-        found = self._computed(texts, encode, on_progress)
-        constant = np.ones((1, getattr(self, "width", 1)), np.float32)  # for a text of skipped tokens only
-        return [_unit(rows if len(rows) else constant) for rows in found]
+        vectors = self._computed(texts, encode, on_progress)
+        constant = np.ones((1, self.width), np.float32)  # for a text of skipped tokens only
+        return [_unit(rows if len(rows) else constant) for rows in vectors]
 
 
-class ForeignCrossEncoder(_Foreign):
+class ThirdPartyCrossEncoder(_ThirdPartyModel):
     """A `CrossEncoder`; a passage that is too long is cut at its end."""
 
     @classmethod
@@ -171,7 +170,7 @@ class ForeignCrossEncoder(_Foreign):
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        on_progress: Callable[[int], None] = no_progress,
+        on_progress: OnProgress = no_progress,
     ) -> list[NDArray[np.float32]]:
         """For each question a score for each of its passages, (n,) float32, higher is better.
 
@@ -184,13 +183,13 @@ class ForeignCrossEncoder(_Foreign):
         scores = np.array(self._computed(pairs, self.model.predict, on_progress, **logits), np.float32)
         for i in np.flatnonzero(~np.isfinite(scores)):
             raise ModelRejected(f"the cross-encoder's score of {pairs[i][1][:60]!r} is not a finite number")
-        return split_scores(scores, passages)
+        return parts(scores, [len(texts) for texts in passages])
 
 
 def _loaded(factory: Factory, folder: Path, device: torch.device) -> Any:
     """The model of a folder in inference mode; ModelRejected if it cannot be loaded or is not finite.
 
-    The transformer is loaded once before, since the library draws missing weights at random.
+    `load_network` checks the transformer first, because the library draws missing weights at random.
     """
     import sentence_transformers
     import transformers
@@ -214,10 +213,6 @@ def _loaded(factory: Factory, folder: Path, device: torch.device) -> Any:
 
 def _settings(path: Path) -> dict[str, Any]:
     return read_json(path) if path.is_file() else {}
-
-
-def _parts(text: str | tuple[str, str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else text
 
 
 def _unit(rows: Vectors) -> Vectors:

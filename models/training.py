@@ -1,11 +1,11 @@
-"""The training loop of all heads: AdamW, linear warm-up and decay, checkpoints, exact resumption.
+"""The training loop: AdamW, linear warm-up and decay, checkpoints, exact resumption.
 
-Follows Devlin et al. 2019 (appendix A.2): AdamW, weight decay 0.01, warm-up over the first 10 % of the
-steps, then linear decay to zero. Checkpoints are safetensors and JSON; an interrupted run continues with the
-same batches, learning rates and generator state. Ctrl-C ends a run after the current step, with a checkpoint.
+Follows Devlin et al. 2019 (appendix A.2): AdamW, weight decay 0.01, warm-up over the first 10 % of the steps,
+then linear decay to zero. Checkpoints are safetensors and JSON. An interrupted run continues with the same
+batches, learning rates and generator state. Ctrl-C ends a run after the current step, with a checkpoint.
 
-Layer-wise learning rates: layer l of n has rate * decay^(n - l), the head l = n, the embeddings l = -1.
-Source: Howard and Ruder 2018, section 3.2; Clark et al., "ELECTRA", 2020, appendix B.
+The learning rate of layer l of n is rate * decay^(n - l), with l = n for the head and l = -1 for the
+embeddings. Source: Howard and Ruder 2018, section 3.2; Clark et al., "ELECTRA", 2020, appendix B.
 """
 
 from __future__ import annotations
@@ -24,26 +24,33 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
+from .model_files import read_metadata
 from .precision import autocast
 
 Batch = TypeVar("Batch")
 M = TypeVar("M", bound=nn.Module)
-BEST, CHECKPOINT = "best.safetensors", "checkpoint.safetensors"
+BEST = "best.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
 LAYER_NUMBER = re.compile(r"\blayer\.(\d+)\.")
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """The settings of one run; `learning_rate` is the peak, reached after the warm-up.
+    """The settings of a training run.
 
-    `evaluate_at` lists parts of the run, `checkpoint_every` counts steps. With `layer_decay` below 1 lower
-    layers change less.
+    learning_rate: the peak, reached after the warm-up.
+    warmup: the warm-up as a fraction of the run.
+    weight_decay: the decay of matrices; biases and norms do not decay.
+    clip_norm: the largest norm of the gradient.
+    seed: of torch's generator.
+    checkpoint_every: the steps between checkpoints.
+    evaluate_at: the points of evaluation as fractions of the run.
+    layer_decay: the factor of the learning rate from a layer to the one below.
     """
 
     learning_rate: float = 2e-4
@@ -56,14 +63,20 @@ class TrainingConfig:
     layer_decay: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the ranges."""
+        """Checks the ranges."""
         if not 0 < self.layer_decay <= 1:
-            raise ValueError(f"layer_decay must be above 0 and at most 1, not {self.layer_decay}")
+            raise ValueError(f"layer_decay is {self.layer_decay}, expected above 0 and at most 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The state of a run, reported after every step."""
+    """The state of a run after a step.
+
+    step, steps: the number of the step, and of all steps.
+    loss: that of the step.
+    learning_rate: that of the step.
+    seconds: since the start of the call.
+    """
 
     step: int
     steps: int
@@ -82,23 +95,24 @@ def train(
     select_by: str,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
-    """Trains the parameters that require a gradient, leaves the best evaluated weights in `model`.
+    """Trains the parameters that require a gradient, and leaves the best evaluated weights in `model`.
 
     `batches` is the whole run in order, so that its length fixes the schedule. `folder` receives
     `checkpoint.safetensors` (weights, optimizer, generator, evaluations) and `best.safetensors`; the same
-    call on the same folder resumes the run. "Best" is the highest `select_by`, the later evaluation winning a
-    tie; "step" keeps the last weights. ValueError if the folder holds a run with other settings or weights.
+    call on the same folder resumes the run. "Best" is the highest `select_by`, on a tie the later evaluation;
+    "step" keeps the last weights. ValueError if the folder holds a run with other settings or weights.
     """
     run = _Run(model, len(batches), config, folder)
     due = {max(1, math.ceil(part * len(batches))) for part in config.evaluate_at}
     started = time.monotonic()
     try:
-        if run.step in due - run.evaluated_at:  # interrupted between a step and its evaluation
+        evaluated = {figures["step"] for figures in run.evaluations}
+        if run.step in due - evaluated:  # interrupted between a step and its evaluation
             run.evaluate(evaluate, select_by)
         while run.step < len(batches):
             rate = linear_schedule(run.step + 1, len(batches), config.learning_rate, config.warmup)
             with defer_keyboard_interrupt():
-                value = run.one_step(loss, batches[run.step], rate)
+                value = run.train_step(loss, batches[run.step], rate)
             on_progress(Progress(run.step, len(batches), value, rate, time.monotonic() - started))
             if run.step in due:
                 run.evaluate(evaluate, select_by)
@@ -125,34 +139,31 @@ def linear_schedule(step: int, steps: int, peak: float, warmup: float = 0.1) -> 
 
 
 def layer_scales(names: Iterable[str], decay: float) -> dict[str, float]:
-    """The factor of the learning rate for each weight, by name.
+    """The factor of the learning rate for each weight.
 
     >>> layer_scales(["embeddings.norm", "encoder.layer.0.w", "encoder.layer.1.w", "head.w"], 0.5)
     {'embeddings.norm': 0.125, 'encoder.layer.0.w': 0.25, 'encoder.layer.1.w': 0.5, 'head.w': 1.0}
     """
-    places = {name: LAYER_NUMBER.search(name) for name in names}
-    n_layers = max((int(place[1]) + 1 for place in places.values() if place), default=0)
-    depths = {
-        name: int(place[1]) if place else -1 if "embeddings." in name else n_layers
-        for name, place in places.items()
-    }
-    return {name: decay ** (n_layers - depth) for name, depth in depths.items()}
+    depths = {name: _depth(name) for name in names}
+    n_layers = max((depth + 1 for depth in depths.values() if depth is not None), default=0)
+    return {name: decay ** (0 if depth is None else n_layers - depth) for name, depth in depths.items()}
 
 
 def freeze(model: nn.Module, layers: int = 0) -> None:
-    """Keeps the word embeddings of the base, which are shared, and all embeddings with the lowest `layers`.
+    """Excludes weights from training: the word embeddings, which models share, and the lowest `layers`.
 
-    The biases of distances of an MPNet stay as well: `packed_training` gives them no gradient.
+    Above 0 layers all embeddings are excluded. The distance biases of an MPNet are excluded as well, because
+    `packed_training` gives them no gradient.
     """
     for name, parameter in model.named_parameters():
-        place = LAYER_NUMBER.search(name)
-        is_low = int(place[1]) < layers if place else layers > 0 and "embeddings." in name
-        is_shared = name.endswith(("word_embeddings.weight", "relative_attention_bias.weight"))
-        parameter.requires_grad = not (is_shared or is_low)
+        depth = _depth(name)
+        is_low = layers > 0 and depth is not None and depth < layers
+        is_fixed = name.endswith(("word_embeddings.weight", "relative_attention_bias.weight"))
+        parameter.requires_grad = not (is_fixed or is_low)
 
 
 def own_memory(model: M) -> M:
-    """The model with weights of its own, not of a mapped file; all are to be trained, without dropout."""
+    """The model with its weights copied from the mapped file; all are trained, without dropout."""
     for parameter in model.parameters():
         parameter.data = parameter.data.clone()
     for part in model.modules():
@@ -166,7 +177,7 @@ def own_memory(model: M) -> M:
 def defer_keyboard_interrupt() -> Iterator[None]:
     """Handles a Ctrl-C within the block at its end, by default as a KeyboardInterrupt.
 
-    Does nothing outside of the main thread, which alone receives signals, and where they are ignored.
+    Does nothing outside the main thread, which alone receives signals, and where Ctrl-C is ignored.
     """
     handler = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(handler):
@@ -183,13 +194,16 @@ def defer_keyboard_interrupt() -> Iterator[None]:
 
 
 class _Run:
-    """The state of a run, which is what a checkpoint holds; resumes from the checkpoint of its folder."""
+    """The state of a run, as a checkpoint stores it; resumes from the checkpoint of its folder."""
 
     evaluations: list[dict[str, float]]
 
     def __init__(self, model: nn.Module, steps: int, config: TrainingConfig, folder: Path) -> None:
-        self.model, self.config, self.folder = model, config, folder
-        self.step, self.evaluations = 0, []
+        self.model = model
+        self.config = config
+        self.folder = folder
+        self.step = 0
+        self.evaluations = []
         self.trainable = {name: p for name, p in model.named_parameters() if p.requires_grad}
         groups = _parameter_groups(self.trainable, config.weight_decay, config.layer_decay)
         self.optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, fused=True)
@@ -204,13 +218,8 @@ class _Run:
             self._resume(folder / CHECKPOINT)
         model.train()
 
-    @property
-    def evaluated_at(self) -> set[int]:
-        """The steps after which the model was evaluated."""
-        return {int(figures["step"]) for figures in self.evaluations}
-
-    def one_step(self, loss: Callable[[nn.Module, Any], Tensor], batch: Any, rate: float) -> float:
-        """Changes the weights once; returns the loss. FloatingPointError for a loss that is not finite."""
+    def train_step(self, loss: Callable[[nn.Module, Any], Tensor], batch: Any, rate: float) -> float:
+        """Changes the weights once and returns the loss; FloatingPointError for a loss that is not finite."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["scale"]
         with autocast(next(self.model.parameters()).device):
@@ -220,14 +229,16 @@ class _Run:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.step += 1
-        if not math.isfinite(found := float(value.detach())):
-            raise FloatingPointError(f"the loss of step {self.step} is {found}: lower the learning rate")
-        return found
+        number = float(value.detach())
+        if not math.isfinite(number):
+            raise FloatingPointError(f"the loss of step {self.step} is {number}: lower the learning rate")
+        return number
 
     def evaluate(self, measure: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
-        """Measures the weights, and keeps them if no earlier ones were better."""
+        """Measures the weights, and writes them if no earlier ones were better."""
         self.model.eval()
-        figures, weights = {"step": self.step, **measure(self.model)}, self._weights()
+        figures = {"step": self.step, **measure(self.model)}
+        weights = self._weights()
         self.model.train()
         with defer_keyboard_interrupt():
             if figures[select_by] >= max((e[select_by] for e in self.evaluations), default=-math.inf):
@@ -267,15 +278,16 @@ class _Run:
                 if key.startswith(prefix)
             }
         torch.set_rng_state(tensors["generator:torch"])
-        self.step, self.evaluations = run["step"], run["evaluations"]
+        self.step = run["step"]
+        self.evaluations = run["evaluations"]
 
     def _digest(self) -> str:
         """The sha256 of the weights that the run starts from."""
-        found = hashlib.sha256()
+        digest = hashlib.sha256()
         for name, tensor in self._weights().items():
-            found.update(name.encode())
-            found.update(tensor.numpy().data)
-        return found.hexdigest()
+            digest.update(name.encode())
+            digest.update(tensor.numpy().data)
+        return digest.hexdigest()
 
     def _weights(self) -> dict[str, Tensor]:
         return {name: p.detach().cpu().contiguous().clone() for name, p in self.trainable.items()}
@@ -286,10 +298,18 @@ class _Run:
             parameter.copy_(tensors[name])
 
 
+def _depth(name: str) -> int | None:
+    """The layer of a weight, -1 for embeddings, None for a weight behind the last layer."""
+    match = LAYER_NUMBER.search(name)
+    if match:
+        return int(match[1])
+    return -1 if "embeddings." in name else None
+
+
 def _parameter_groups(
     parameters: Mapping[str, nn.Parameter], weight_decay: float, layer_decay: float
 ) -> list[dict[str, Any]]:
-    """Groups for the optimizer, each with the `scale` of its rate; vectors (biases, norms) do not decay."""
+    """Groups for the optimizer with the `scale` of their rate; vectors (biases, norms) do not decay."""
     scales = layer_scales(parameters, layer_decay)
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
     for name, parameter in parameters.items():
@@ -304,8 +324,6 @@ def _parameter_groups(
 def _read_run(path: Path) -> dict[str, Any]:
     """The record in the metadata of a checkpoint; ModelRejected for a file that is no checkpoint."""
     try:
-        with safe_open(path, framework="np") as file:
-            record: dict[str, Any] = dict(json.loads((file.metadata() or {})["run"]))
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        return dict(json.loads(read_metadata(path)["run"]))
+    except (ModelRejected, KeyError, TypeError, ValueError) as error:
         raise ModelRejected(f"{path} is no checkpoint of a training run: {error}") from error
-    return record

@@ -1,47 +1,60 @@
-"""Weights on disk: safetensors files as they are, and fine-tuned models as differences from the base.
+"""Weights on disk: checkpoints as they are, delta files over the base, and quantised models.
 
-A tensor that the base does not have is stored in float32 (`name:new`), a changed vector (bias, layer norm) as
-a float32 difference (`name:f32`). A changed matrix is stored as differences d of 8 bits:
+Quantised models are carried to another machine and are not used for search. Their matrices have 8 or 4 bits:
 
-    q = round(127 d / max|d|), one float32 scale a row: the error of a weight is at most max|d| / 254 of the
-    largest change of its row
+    8 bits   each row of a matrix has one float32 scale, see `quantized_rows`
+    4 bits   32 neighbours of a flattened matrix share one bfloat16 scale: q = round(7 w / max|w|), from -7
+             to 7, two per byte. The error is at most max|w| / 14 + max|w| / 512; the second term comes from
+             rounding the scale
 
-The metadata of a file names the digest of the base. Reading needs no transformers: that library takes longer
-to import than the weights to load. Tensors are views of the file mapped into memory, so two models of the
-same file share it.
+Both are symmetric, because differences of weights have a mean of zero. Vectors (biases, norms) and matrices
+of fewer than LEAST weights stay in float32.
+
+Source of the groups: Dettmers and Zettlemoyer, "The case for 4-bit precision", 2023, section 5.
+
+Reading needs no transformers, which takes longer to import than the weights to load. Tensors of a checkpoint
+are views of the file mapped into memory, so two models of the same file share it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .model_files import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json
-from .numpy_bert import DELTA_FORMAT
+from .deltas import DELTA_FORMAT, changed_weights, read_delta
+from .model_files import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json, read_tensors
 
-_SCALE = "scale"  # the part of a matrix that holds the scales of its rows
+QUANTIZED_FORMAT = "spanwise-quantized-1"
+GROUP = 32  # weights that share a scale in 4 bits
+LEAST = 1024  # weights of a matrix that is quantised
+Bits = Literal[4, 8]
 
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The settings of a model and its tensors by name, on the CPU, in the precision of the file."""
+    """A model on the CPU, in the precision of its file.
+
+    config: the settings of the model.
+    weights: its tensors by name.
+    """
 
     config: Mapping[str, Any]
     weights: Mapping[str, Tensor]
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
-    """Settings and tensors of a folder with one weights file; ModelRejected if it is damaged."""
-    return Checkpoint(read_json(folder / CONFIG), _tensors(folder / WEIGHTS)[0])
+    """The settings and tensors of a folder with one weights file; ModelRejected if it is damaged."""
+    weights, _ = read_tensors(folder / WEIGHTS, "pt")
+    return Checkpoint(read_json(folder / CONFIG), weights)
 
 
 def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
@@ -50,82 +63,61 @@ def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
     The sum of a tensor is tested first, which takes a tenth of the time: it is finite only if every term is.
     """
     for name, tensor in weights.items():
-        if tensor.is_floating_point() and not (
-            torch.isfinite(tensor.sum()) or bool(torch.isfinite(tensor).all())
-        ):
+        if not tensor.is_floating_point() or torch.isfinite(tensor.sum()):
+            continue
+        if not torch.isfinite(tensor).all():
             raise ModelRejected(f"{source}: the weight {name} is not finite")
 
 
 def save_delta(path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> None:
-    """Writes the tensors that `tuned` changes in `base` or adds to it; equal tensors are left out.
+    """Writes a delta file: the tensors that `tuned` changes in `base` or adds to it.
 
     ModelRejected for weights that are not finite.
     """
     require_finite(tuned, path)
-    out: dict[str, Tensor] = {}
+    stored: dict[str, Tensor] = {}
     for name, tensor in tuned.items():
         if name not in base:
-            out |= _stored(name, "new", tensor)
+            stored |= _stored(name, tensor, is_new=True)
         elif not torch.equal(tensor, base[name]):
-            out |= _stored(name, "difference", tensor - base[name])
-    save_file(out, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
+            stored |= _stored(name, tensor - base[name], is_new=False)
+    _write_delta(path, stored)
 
 
 def save_mean(path: Path, shares: Mapping[Path, float]) -> None:
-    """Writes the mean of the weights in files, each weighed by its part of the sum of all shares.
+    """Writes the mean of delta files, each weighed by its part of the sum of all shares.
 
-    A weight that a file lacks is the base's there. ModelRejected as for `read_delta`, and for files that add
-    other weights to the base.
+    A weight that a file lacks counts as that of the base. ModelRejected as for `read_delta`, and for files
+    that add different weights to the base.
     """
     total = sum(shares.values())
-    found = [(share / total, read_delta(one)) for one, share in shares.items()]
-    out: dict[str, Tensor] = {}
-    for name, kind in sorted({(name, kind) for _, one in found for name, (kind, _) in one.items()}):
-        held = [(share, one[name][1]) for share, one in found if name in one]
-        if len({one.shape for _, one in held}) > 1 or (kind == "new" and len(held) < len(found)):
+    deltas = [(share / total, read_delta(file)) for file, share in shares.items()]
+    stored: dict[str, Tensor] = {}
+    for name in sorted({name for _, delta in deltas for name in delta}):
+        weights = [(share, delta[name]) for share, delta in deltas if name in delta]
+        shapes = {weight.values.shape for _, weight in weights}
+        is_new = {weight.is_new for _, weight in weights}
+        if len(shapes) > 1 or len(is_new) > 1 or (True in is_new and len(weights) < len(deltas)):
             raise ModelRejected(f"{path}: the models do not have the same weight {name}")
-        out |= _stored(name, kind, torch.stack([share * tensor for share, tensor in held]).sum(dim=0))
-    save_file(out, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
+        terms = [share * torch.from_numpy(weight.values) for share, weight in weights]
+        stored |= _stored(name, torch.stack(terms).sum(dim=0), is_new.pop())
+    _write_delta(path, stored)
 
 
-def read_delta(path: Path) -> dict[str, tuple[str, Tensor]]:
-    """The stored tensors by weight name, each with its kind, "new" or "difference", in float32.
+def tuned_weights(base: Mapping[str, Tensor], path: Path, prefix: str = "") -> dict[str, Tensor]:
+    """The weights of the base with the changes and additions of a delta file; `base` is not changed.
 
-    Raises ModelRejected for a damaged file, another format, and a file made for another base.
+    `prefix` and errors are those of `changed_weights`.
     """
-    stored, metadata = _tensors(path)
-    if metadata.get("format") != DELTA_FORMAT:
-        raise ModelRejected(f"{path} has the format {metadata.get('format')!r}, expected {DELTA_FORMAT!r}")
-    if metadata.get("base_sha256") != BASE_SHA256:
-        raise ModelRejected(f"{path} was not made for the base with sha256 {BASE_SHA256}")
-    try:
-        keys = [key for key in sorted(stored) if key.rpartition(":")[2] != _SCALE]
-        return {key.rpartition(":")[0]: _decode(key, stored) for key in keys}
-    except (KeyError, ValueError, RuntimeError, TypeError) as error:
-        raise ModelRejected(f"{path}: its weights do not fit together: {error}") from error
-
-
-def tuned_weights(base: Mapping[str, Tensor], path: Path) -> dict[str, Tensor]:
-    """The weights of the base with the stored differences and additions; `base` itself is not changed.
-
-    Raises ModelRejected as `read_delta` does, and for a difference from a weight that the base lacks.
-    """
-    tuned = dict(base)
-    for name, (kind, tensor) in read_delta(path).items():
-        if kind == "new":
-            tuned[name] = tensor
-        elif name in base and base[name].shape == tensor.shape:
-            tuned[name] = base[name] + tensor
-        else:
-            raise ModelRejected(f"{path}: the weight {name} does not fit the model")
-    require_finite(tuned, path)
-    return tuned
+    arrays = {name: tensor.numpy() for name, tensor in base.items()}
+    changed = changed_weights(arrays, path, prefix)
+    return {**base, **{name: torch.from_numpy(array) for name, array in changed.items()}}
 
 
 def apply_delta(model: nn.Module, path: Path) -> None:
-    """Adds the stored differences to a model that holds the weights of the base, in place.
+    """Adds a delta file to a model that holds the weights of the base, in place.
 
-    Raises ModelRejected as `tuned_weights` does, and for weights that the model does not have.
+    ModelRejected as for `tuned_weights`, and for weights that the model does not have.
     """
     try:
         model.load_state_dict(tuned_weights(model.state_dict(), path))
@@ -134,7 +126,7 @@ def apply_delta(model: nn.Module, path: Path) -> None:
 
 
 def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> None:
-    """Writes the changes of a backbone over the base, and the tensors of its heads."""
+    """Writes a delta file of a backbone over the base and of the tensors of its heads."""
     tuned = {name: tensor.detach().cpu() for name, tensor in backbone.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     base = read_checkpoint(find_base()).weights
@@ -142,7 +134,7 @@ def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> 
 
 
 def quantized_rows(tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """Integers (rows, columns) int8 and the scale of each row (rows, 1) float32, of which it is the product.
+    """Integers q (rows, columns) int8 and scales (rows, 1) float32, so that q * scale is close to the tensor.
 
     >>> q, scale = quantized_rows(torch.tensor([[0.5, -1.0], [0.0, 0.0]]))
     >>> q.tolist(), round(float(scale[0]), 5)
@@ -150,36 +142,91 @@ def quantized_rows(tensor: Tensor) -> tuple[Tensor, Tensor]:
     """
     tensor = tensor.float()
     scale = tensor.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
-    q = torch.where(scale > 0, tensor / scale.clamp_min(torch.finfo(torch.float32).tiny), 0).round()
+    q = _steps(tensor, scale)
     return q.to(torch.int8).contiguous(), scale.contiguous()
 
 
-def _stored(name: str, kind: str, tensor: Tensor) -> dict[str, Tensor]:
-    """The tensors in the file of a weight that is new, or of its difference from the base."""
-    tensor = tensor.float()
-    if kind == "new" or tensor.dim() < 2:
-        return {f"{name}:{'new' if kind == 'new' else 'f32'}": tensor.contiguous()}
-    q, scale = quantized_rows(tensor)
-    return {f"{name}:q8": q, f"{name}:{_SCALE}": scale}
+def quantized_groups(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """Bytes (n / 2,) uint8 of two weights each, the first in the low bits, and scales (n / 32,) bfloat16.
+
+    The tensor is flattened and padded with zeros to a multiple of GROUP.
+
+    >>> packed, scale = quantized_groups(torch.tensor([7.0, -7.0, 3.2]))
+    >>> packed.tolist()[:2], scale.tolist(), restored_groups(packed, scale, [3]).tolist()
+    ([31, 139], [1.0], [7.0, -7.0, 3.0])
+    """
+    flat = tensor.float().flatten()
+    groups = nn.functional.pad(flat, (0, -len(flat) % GROUP)).view(-1, GROUP)
+    scale = (groups.abs().amax(dim=1, keepdim=True) / 7).bfloat16()  # (groups, 1)
+    levels = (_steps(groups, scale.float()).clamp(-7, 7) + 8).to(torch.uint8).view(-1, 2)
+    return (levels[:, 0] | levels[:, 1] << 4).contiguous(), scale.flatten()
 
 
-def _decode(key: str, stored: Mapping[str, Tensor]) -> tuple[str, Tensor]:
-    name, _, kind = key.rpartition(":")
-    tensor = stored[key]
-    if kind == "new":
-        return "new", tensor
-    if kind == "f32":
-        return "difference", tensor.float()
-    if kind == "q8":
-        return "difference", tensor.float() * stored[f"{name}:{_SCALE}"]
-    raise ValueError(f"{key} has an unknown kind")
+def restored_groups(packed: Tensor, scale: Tensor, shape: list[int]) -> Tensor:
+    """The weights of `quantized_groups` in float32 and in that shape."""
+    levels = torch.stack([packed & 15, packed >> 4], dim=1).view(-1, GROUP)
+    flat = ((levels.float() - 8) * scale.float().unsqueeze(1)).flatten()
+    return flat[: torch.Size(shape).numel()].reshape(shape)
 
 
-def _tensors(path: Path) -> tuple[dict[str, Tensor], Mapping[str, str]]:
-    """The tensors and the metadata of a safetensors file; ModelRejected if it is damaged."""
+def save_quantized(path: Path, checkpoint: Checkpoint, bits: Bits) -> None:
+    """Writes the settings and the weights of a model, matrices in that many bits."""
+    stored: dict[str, Tensor] = {}
+    for name, tensor in checkpoint.weights.items():
+        if tensor.dim() < 2 or tensor.numel() < LEAST:
+            stored[f"{name}:f32"] = tensor.float().contiguous()
+        elif bits == 8:
+            stored[f"{name}:q8"], stored[f"{name}:scale"] = quantized_rows(tensor)
+        else:
+            stored[f"{name}:q4"], stored[f"{name}:scale"] = quantized_groups(tensor)
+    metadata = {
+        "format": QUANTIZED_FORMAT,
+        "config": json.dumps(dict(checkpoint.config)),
+        "shapes": json.dumps({name: list(tensor.shape) for name, tensor in checkpoint.weights.items()}),
+    }
+    save_file(stored, path, metadata=metadata)
+
+
+def read_quantized(path: Path) -> Checkpoint:
+    """The settings and the weights in float32; ModelRejected for a damaged file or another format."""
+    stored, metadata = read_tensors(path, "pt")
+    if metadata.get("format") != QUANTIZED_FORMAT:
+        raise ModelRejected(
+            f"{path} has the format {metadata.get('format')!r}, expected {QUANTIZED_FORMAT!r}"
+        )
     try:
-        with safe_open(path, framework="pt") as file:
-            names = file.keys()
-            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
-    except (SafetensorError, OSError) as error:
+        shapes: dict[str, list[int]] = json.loads(metadata["shapes"])
+        weights = {name: _restored(name, stored, shape) for name, shape in shapes.items()}
+        return Checkpoint(json.loads(metadata["config"]), weights)
+    except (KeyError, ValueError, RuntimeError) as error:
         raise ModelRejected(f"{path} cannot be read: {error}") from error
+
+
+def _steps(tensor: Tensor, scale: Tensor) -> Tensor:
+    """The tensor in units of its scale, rounded; 0 where the scale is 0."""
+    smallest = torch.finfo(torch.float32).tiny
+    return torch.where(scale > 0, tensor / scale.clamp_min(smallest), 0).round()
+
+
+def _stored(name: str, tensor: Tensor, is_new: bool) -> dict[str, Tensor]:
+    """The tensors in a delta file of a new weight, or of a difference from the base; see `deltas`."""
+    tensor = tensor.float()
+    if is_new:
+        return {f"{name}:new": tensor.contiguous()}
+    if tensor.dim() < 2:
+        return {f"{name}:f32": tensor.contiguous()}
+    q, scale = quantized_rows(tensor)
+    return {f"{name}:q8": q, f"{name}:scale": scale}
+
+
+def _write_delta(path: Path, stored: dict[str, Tensor]) -> None:
+    save_file(stored, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
+
+
+def _restored(name: str, stored: Mapping[str, Tensor], shape: list[int]) -> Tensor:
+    if f"{name}:f32" in stored:
+        return stored[f"{name}:f32"]
+    scale = stored[f"{name}:scale"]
+    if f"{name}:q8" in stored:
+        return stored[f"{name}:q8"].float() * scale
+    return restored_groups(stored[f"{name}:q4"], scale, shape)

@@ -8,13 +8,21 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spanwise.errors import ModelNotFound, ModelRejected
 
-from ..models.model_files import BASE_SHA256, CONFIG, READER, file_sha256, find_base, find_model
+from ..models.model_files import (
+    BASE_SHA256,
+    BUILTIN,
+    CONFIG,
+    READER,
+    builtin_folder,
+    file_sha256,
+    find_base,
+    find_model,
+)
 from .evidence import Calibration, Calibrations
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
 
@@ -23,7 +31,6 @@ if TYPE_CHECKING:
 
     from .span_reader import SpanReader
 
-BUILTIN = "builtin"
 DELTA, CALIBRATION, SETTINGS = READER, "calibration.json", "settings.json"
 MAX_LENGTH = 384
 MIN_LENGTH = 2 * (MAX_QUESTION_TOKENS + MAX_CONTEXT_TOKENS)  # the rest is for the passage
@@ -32,15 +39,9 @@ _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
 Split = Callable[[str], Sequence[tuple[int, int]]]
 
 
-def builtin_folder() -> Path:
-    """The folder of the built-in reader's files."""
-    with as_file(files("spanwise.models") / "weights" / "reader") as folder:
-        return Path(folder)
-
-
 def reader_folder(name: str) -> Path:
     """The folder that a reader's name stands for, if it is the name of a folder."""
-    return builtin_folder() if name == BUILTIN else Path(name).expanduser()
+    return builtin_folder("reader") if name == BUILTIN else Path(name).expanduser()
 
 
 def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
@@ -94,10 +95,10 @@ def answers_null(folder: Path) -> bool:
 
     `settings.json` states it as {"answers_null": true}; without that, a model card that names SQuAD 2.0.
     """
-    from ..models.model_files import read_json, stated
+    from ..models.model_files import read_json, setting
 
     path = folder / SETTINGS
-    found = stated(read_json(path), "answers_null", bool, path) if path.is_file() else None
+    found = setting(read_json(path), "answers_null", bool, path) if path.is_file() else None
     if found is not None:
         return bool(found)
     card = folder / "README.md"
@@ -119,7 +120,7 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
 
 def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
-    from ..models.cold_start import FirstScores, Scores, first_model
+    from ..models.cold_start import NumpyFirstScores, Scores, numpy_model
     from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader
 
@@ -138,8 +139,8 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
             raise ModelRejected(f"{delta} or {base / CONFIG} does not describe a reader over the base")
         return SpanScores(model.to(pick_device(device)))
 
-    first = first_model(delta) if device is None else None
-    scores = whole() if first is None else FirstScores(first, whole)
+    first = numpy_model(delta) if device is None else None
+    scores = whole() if first is None else NumpyFirstScores(first, whole)
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
     return SpanReader(scores, load_tokenizer(base), digest, split=split)
 

@@ -1,4 +1,4 @@
-"""Tiny models that the tests make: BERTs of two layers, in the layouts of this project and of others."""
+"""Tiny models for the tests: BERTs of two layers, in the layouts of this project and of others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from spanwise.models.batching import PackedTokens
 from spanwise.models.load import tuned_backbone
 from spanwise.models.model_files import find_base
-from spanwise.models.student import StoredStudent, StudentSettings, save_student
+from spanwise.models.token_model import TokenModel, TokenModelSettings, save_token_model
 
 FILES = ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt")
 LANGUAGES = ("the mill", "die Mühle", "le moulin", "мельница", "水车")
@@ -67,7 +67,7 @@ def classifier(folder: Path, num_labels: int = 1, seed: int = 0) -> Path:
 
 
 def sentence_model(folder: Path, pooling: str = "mean", similarity: str = "cosine") -> Path:
-    """A folder of SentenceTransformer with prompts, a limit of 24 tokens and a layer of 8 numbers."""
+    """A folder of SentenceTransformer with prompts, a limit of 24 tokens and a layer of 8 outputs."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Dense, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
@@ -81,7 +81,7 @@ def sentence_model(folder: Path, pooling: str = "mean", similarity: str = "cosin
     return folder / "saved"
 
 
-def token_model(folder: Path) -> Path:
+def multi_vector_model(folder: Path) -> Path:
     """A folder of MultiVectorEncoder with prompts and a skip list."""
     from sentence_transformers import MultiVectorEncoder
     from sentence_transformers.base.modules import Dense, Normalize, Transformer
@@ -101,7 +101,7 @@ def token_model(folder: Path) -> Path:
 
 
 def multilingual_model(folder: Path) -> Path:
-    """A SentenceTransformer over an XLM-RoBERTa with a vocabulary of pieces of several languages."""
+    """A SentenceTransformer over an XLM-RoBERTa with word pieces of several languages."""
     from sentence_transformers import SentenceTransformer
     from tokenizers import Tokenizer
     from tokenizers.models import Unigram
@@ -125,15 +125,21 @@ def multilingual_model(folder: Path) -> Path:
     return folder / "saved"
 
 
-def student(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
-    """A student over the base with random heads and one changed weight."""
-    layers = layer(16, seed + 12), layer(384, seed + 10), layer(384, seed + 11)
-    save_student(folder, StoredStudent(changed_base(seed), *layers, StudentSettings(max_length, SKIPLIST)))
+def tiny_token_model(folder: Path, seed: int = 0, max_length: int | None = None) -> Path:
+    """A token model over the base with random heads and one changed weight."""
+    model = TokenModel(
+        changed_base(seed),
+        layer(16, seed + 12),
+        layer(384, seed + 10),
+        layer(384, seed + 11),
+        TokenModelSettings(max_length, SKIPLIST),
+    )
+    save_token_model(folder, model)
     return folder
 
 
 def changed_base(seed: int = 0):
-    """The base with another normalisation of its embeddings."""
+    """The base with a changed normalisation of its embeddings."""
     backbone, _ = tuned_backbone()
     noise = torch.randn(384, generator=torch.Generator().manual_seed(seed))
     backbone.embeddings.LayerNorm.bias += 0.1 * noise
@@ -142,23 +148,23 @@ def changed_base(seed: int = 0):
 
 def layer(n_out: int, seed: int) -> torch.nn.Linear:
     """A linear layer of 384 inputs with random weights and a bias that counts."""
-    made = torch.nn.Linear(384, n_out)
+    linear = torch.nn.Linear(384, n_out)
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for weight in made.parameters():
+        for weight in linear.parameters():
             weight.copy_(torch.randn(weight.shape, generator=generator))
-    return made
+    return linear
 
 
 def of_family(family: str, **changes):
-    """A model of transformers in memory, with weights that make layers change much."""
+    """A model of transformers in memory, with weights so large that each layer changes the states."""
     import transformers
 
-    sizes = dict(vocab_size=99, hidden_size=32, num_hidden_layers=2, num_attention_heads=2)
-    sizes |= dict(intermediate_size=64, max_position_embeddings=520) | changes
+    sizes = SIZES | {"vocab_size": 99, "hidden_size": 32, "intermediate_size": 64}
+    sizes |= {"max_position_embeddings": 520} | changes
     torch.manual_seed(1)
     model = getattr(transformers, f"{family}Model")(getattr(transformers, f"{family}Config")(**sizes))
-    for parameter in model.parameters():  # new weights are so small that layers would change little
+    for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.2)
     return model.eval()
 

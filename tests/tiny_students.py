@@ -1,4 +1,4 @@
-"""A tiny student and lists to teach it with: who built what, told by the name of the thing."""
+"""A tiny student model and lists to train it with, in which the name of a thing marks the right passage."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ EASY = "Nobody goes to the sea when it rains."
 
 
 def tiny_student(seed: int = 0, width: int = 8) -> Student:
-    """A BERT of two layers with random weights, in the class that computes the base, and random layers."""
+    """A BERT of two layers with random weights, in the class of the base, and random layers behind it."""
     from transformers import BertModel
 
     torch.manual_seed(seed)
     weights = BertModel(tiny_config()).state_dict()
-    trunk = bert_backbone(Checkpoint(tiny_config().to_dict(), weights))
-    assert trunk is not None
-    trunk.requires_grad_(True)
-    return Student(trunk, nn.Linear(16, width), nn.Linear(16, 16), nn.Linear(16, 16))
+    backbone = bert_backbone(Checkpoint(tiny_config().to_dict(), weights))
+    assert backbone is not None
+    backbone.requires_grad_(True)
+    return Student(backbone, nn.Linear(16, width), nn.Linear(16, 16), nn.Linear(16, 16))
 
 
 ROWS = TokenRows(load_tokenizer(find_base()), 64, skiplist=(".",))
 
 
 def lists_of(things: tuple[str, ...]) -> list[RankingExample]:
-    """For each thing a list: what answers, the same of another thing, something else; scored by a teacher."""
+    """For each thing a scored list: the answer, the same sentence about another thing, an easy negative."""
     return [
         RankingExample(
             f"Who built the {thing}?",

@@ -1,4 +1,4 @@
-"""An encoder of tokens that takes no model: the vector of a word depends on the word and the digest alone."""
+"""A token encoder without a model: the vector of a word depends on the word and the digest alone."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ WIDTH = 16
 
 @lru_cache(maxsize=50_000)
 def vector_of_word(word: str, digest: str) -> NDArray[np.float32]:
-    """A unit vector that depends on the digest and the word in small letters."""
+    """A unit vector drawn from the digest and the lower-case word."""
     draw = np.random.default_rng(list(hashlib.sha256(f"{digest} {word.lower()}".encode()).digest()))
     vector = draw.standard_normal(WIDTH)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 class WordEncoder:
-    """Tokens are words, up to `window` in a passage; a question has a marker in front. Text without a word is
-    one token. `encoded` holds the passages in the order they came.
+    """Encodes each word as a token, up to `window` words in a text; a text without words is one token.
+
+    A question starts with a marker token. `encoded` lists the passages in the order they came.
     """
 
-    width, device = WIDTH, "cpu"
+    width = WIDTH
+    device = "cpu"
 
     def __init__(self, digest: str = "words", window: int = 100) -> None:
-        self.digest, self.window = digest, window
+        self.digest = digest
+        self.window = window
         self.encoded: list[str] = []
 
     def encode_questions(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
@@ -40,12 +43,9 @@ class WordEncoder:
         self.encoded += texts
         rows = [self._vectors(text) for text in texts]
         report(len(texts))
-        lengths = np.array([len(each) for each in rows], np.int64)
-        return np.array([row for each in rows for row in each], np.float32).reshape(-1, WIDTH), lengths
+        lengths = np.array([len(vectors) for vectors in rows], np.int64)
+        return np.concatenate([np.empty((0, WIDTH), np.float32), *rows]), lengths
 
     def _vectors(self, text: str) -> list[NDArray[np.float32]]:
-        return [vector_of_word(text[start:end], self.digest) for start, end in self._words(text)]
-
-    def _words(self, text: str) -> list[tuple[int, int]]:
-        found = [match.span() for match in re.finditer(r"\w+", text)]
-        return found[: self.window] or [(0, len(text))]
+        words = re.findall(r"\w+", text)[: self.window] or [text]
+        return [vector_of_word(word, self.digest) for word in words]

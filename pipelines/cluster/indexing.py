@@ -144,9 +144,9 @@ class _Worker:
 
 def load_encoder(key: str, name: str) -> Any:
     """The encoder that a setting names, loaded in another process than the library's."""
-    from ...models import encoder, token_encoder
+    from ...models import encoder
 
-    return encoder.load_encoder(name) if key == MODEL else token_encoder.load_token_encoder(name)
+    return encoder.load_encoder(name) if key == MODEL else encoder.load_token_encoder(name)
 
 
 def sync_words(options: Mapping[str, Any]) -> Work:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from spanwise.errors import ModelNotFound
 
 from ...models.model_files import BASE_HUB_NAME, READER, STUDENT, file_sha256, read_json
-from ...models.student import SETTINGS
+from ...models.token_model import SETTINGS
 from ...models.weights import save_mean
 
 if TYPE_CHECKING:

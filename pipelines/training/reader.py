@@ -23,15 +23,16 @@ from ...corpora.datasets.squad import Article, SquadDataset
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import score_v1
 from ...models.bert import BertSpanModel
+from ...models.deltas import read_delta
 from ...models.load import load_span_model, n_positions, save_span_model
-from ...models.model_files import file_sha256, find_base, find_model, is_base
+from ...models.model_files import BUILTIN, builtin_folder, file_sha256, find_base, find_model, is_base
 from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD
 from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
-from ...models.weights import apply_delta, read_delta, save_delta
+from ...models.weights import apply_delta, save_delta
 from ...reader.labels import LabelStore
-from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
+from ...reader.load import DELTA, SETTINGS, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
@@ -199,7 +200,7 @@ class ReaderStart:
         unless it has one. "builtin", or a folder of `train reader`, is a reader to continue.
         """
         torch.manual_seed(seed)
-        delta = (builtin_folder() if start == BUILTIN else Path(start).expanduser()) / DELTA
+        delta = (builtin_folder("reader") if start == BUILTIN else Path(start).expanduser()) / DELTA
         if start != BASE and delta.is_file():
             model = load_span_model(find_base())
             if any(name.startswith(EVIDENCE_HEAD) for name in read_delta(delta)):

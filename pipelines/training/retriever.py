@@ -17,8 +17,13 @@ from spanwise.types import RankingExample
 from ...models.load import n_positions, tuned_backbone
 from ...models.model_files import BUILTIN, STUDENT, builtin_folder, find_base
 from ...models.precision import pick_device
-from ...models.student import StoredStudent, StudentSettings, load_student, save_student
-from ...models.token_encoder import punctuation_skiplist
+from ...models.token_model import (
+    TokenModel,
+    TokenModelSettings,
+    load_token_model,
+    punctuation_skiplist,
+    save_token_model,
+)
 from ...models.tokenizer import TokenRows, load_tokenizer
 from ...models.training import Progress, own_memory
 from ...retrieval.training.distillation import (
@@ -56,7 +61,7 @@ def train_retriever(
     examples = drawn(examples, limit, config.loop.seed)
     folder = {BASE: None, BUILTIN: builtin_folder("token-encoder")}.get(start, Path(start))
     if folder:
-        stored = load_student(folder)
+        stored = load_token_model(folder)
     else:
         positives = list(dict.fromkeys(example.passages[0] for example in examples))
         stored = untrained_student(positives[:AVERAGED], config.max_length, config.loop.seed)
@@ -71,29 +76,29 @@ def train_retriever(
 
     evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
-    trained = StoredStudent(
+    trained = TokenModel(
         model.backbone, model.projection, model.question_head, model.passage_head, stored.settings
     )
-    save_student(out, trained)
+    save_token_model(out, trained)
     weights = folder / STUDENT if folder else None
     record = {**start_record(start, weights), "lists": len(examples)}
     write_card(out, "retriever", config, record, evaluations)
     return evaluations
 
 
-def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> StoredStudent:
+def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> TokenModel:
     """The base with untrained layers, centred on the states of these passages."""
     torch.manual_seed(seed)
     backbone, _ = tuned_backbone()
     vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
-    settings = StudentSettings(None, punctuation_skiplist(vocabulary))
+    settings = TokenModelSettings(None, punctuation_skiplist(vocabulary))
     rows = token_rows(backbone, settings, max_length).of(passages)
     projection = untrained_projection(backbone, rows, WIDTH, seed)
     n_in = backbone.config.hidden_size
-    return StoredStudent(backbone, projection, identity_head(n_in), identity_head(n_in), settings)
+    return TokenModel(backbone, projection, identity_head(n_in), identity_head(n_in), settings)
 
 
-def token_rows(backbone: nn.Module, settings: StudentSettings, max_length: int) -> TokenRows:
+def token_rows(backbone: nn.Module, settings: TokenModelSettings, max_length: int) -> TokenRows:
     """The tokenizer of questions and passages, of at most `max_length` tokens per text."""
     limit = min(n for n in (max_length, settings.max_length, n_positions(backbone)) if n)
     return TokenRows(load_tokenizer(find_base()), limit, settings.skiplist)

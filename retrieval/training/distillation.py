@@ -80,7 +80,7 @@ class Student(nn.Module):
         packed = PackedTokens.of([row.ids for row in rows])
         _, mask, kept = (torch.from_numpy(values).to(device) for values in packed.padded(0, PAD_MULTIPLE))
         for of_text, row in zip(kept, rows, strict=True):
-            of_text[row.kept] = 1
+            of_text[row.places] = 1
         of_tokens = training_states(self.backbone, packed).float()  # (T, H)
         states = of_tokens.new_zeros(*mask.shape, of_tokens.shape[1])
         states[mask.bool()] = of_tokens
@@ -245,7 +245,9 @@ def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.floa
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS // 2):
         of = [rows[i] for i in batch]
         tokens = PackedTokens.of([row.ids for row in of])
-        kept = np.concatenate([at + np.array(row.kept) for at, row in zip(tokens.starts(), of, strict=True)])
+        kept = np.concatenate(
+            [at + np.array(row.places) for at, row in zip(tokens.starts(), of, strict=True)]
+        )
         states = runner.states(tokens)[torch.from_numpy(kept)].float()
         total += states.sum(dim=0, dtype=torch.float64).numpy()
         n_tokens += len(kept)

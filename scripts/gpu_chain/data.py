@@ -24,9 +24,8 @@ from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed
 from spanwise.models.model_files import CONFIG, MODULES, checked_folder, file_sha256, find_base, read_json
-from spanwise.models.quantized import save_quantized
 from spanwise.models.tokenizer import VOCABULARIES, load_tokenizer, special_tokens
-from spanwise.models.weights import Checkpoint, read_checkpoint
+from spanwise.models.weights import Checkpoint, read_checkpoint, save_quantized
 from spanwise.reader.load import DELTA, builtin_folder
 from spanwise.reader.spans import tokenize
 from spanwise.reader.training import RECIPES, ReaderExample, TrainingRow, training_groups

@@ -29,9 +29,8 @@ from spanwise.models.load import save_span_model
 from spanwise.models.model_files import WEIGHTS, file_sha256
 from spanwise.models.numpy_bert import PREFIX, BertConfig
 from spanwise.models.precision import compute_dtype, pick_device
-from spanwise.models.quantized import Bits, read_quantized, save_quantized
 from spanwise.models.tokenizer import load_tokenizer
-from spanwise.models.weights import Checkpoint, save_delta
+from spanwise.models.weights import Bits, Checkpoint, read_quantized, save_delta, save_quantized
 from spanwise.reader.load import DELTA, SETTINGS
 
 from . import data

@@ -27,10 +27,9 @@ from spanwise.models.load import HEAD_STD
 from spanwise.models.model_files import read_json
 from spanwise.models.numpy_bert import PREFIX, SPAN_HEAD
 from spanwise.models.precision import pick_device
-from spanwise.models.quantized import read_quantized
 from spanwise.models.tokenizer import SpecialTokens
 from spanwise.models.training import Progress, own_memory
-from spanwise.models.weights import Checkpoint, tuned_weights
+from spanwise.models.weights import Checkpoint, read_quantized, tuned_weights
 from spanwise.reader.span_reader import PASSAGE, SUPPORT, SpanScores
 from spanwise.reader.spans import assemble
 from spanwise.reader.training import (

@@ -1,4 +1,4 @@
-"""Cross-encoders over the base score pairs as transformers does, whatever the length and the batch."""
+"""Cross-encoders over the base score pairs as transformers does, in any batch and at any length."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def scorer_of(network, **settings):
     return CrossEncoder(*network, TOKENIZER, "tiny", **settings)
 
 
-def padded(network, question, passage):
+def padded_score(network, question, passage):
     tokens = ROWS.tokens_of([question, passage])
     batch = ROWS.packed([ROWS.row(tokens[question], tokens[passage])]).padded(0)
     backbone, head = network
@@ -46,14 +46,16 @@ def padded(network, question, passage):
 
 
 def test_scores_are_those_of_the_padded_network(network):
-    found = scorer_of(network, max_length=96).score(QUESTIONS, PASSAGES)
-    assert [scores.shape for scores in found] == [(3,), (0,), (2,)]
-    assert found[0][0] == pytest.approx(padded(network, QUESTIONS[0], PASSAGES[0][0]), abs=0.02)
-    assert found[2][1] == pytest.approx(padded(network, QUESTIONS[2], PASSAGES[2][1]), abs=0.02)
+    scores = scorer_of(network, max_length=96).score(QUESTIONS, PASSAGES)
+    assert [of_question.shape for of_question in scores] == [(3,), (0,), (2,)]
+    assert scores[0][0] == pytest.approx(padded_score(network, QUESTIONS[0], PASSAGES[0][0]), abs=0.02)
+    assert scores[2][1] == pytest.approx(padded_score(network, QUESTIONS[2], PASSAGES[2][1]), abs=0.02)
 
 
-def test_l8_scores_do_not_depend_on_the_batch(network):
-    together, encoder = scorer_of(network).score(QUESTIONS, PASSAGES), scorer_of(network, batch_tokens=64)
+def test_scores_do_not_depend_on_the_batch(network):
+    together = scorer_of(network).score(QUESTIONS, PASSAGES)
+    encoder = scorer_of(network)
+    encoder.batcher.budget = 64
     for question, passages, scores in zip(QUESTIONS, PASSAGES, together, strict=True):
         alone = [encoder.score([question], [[passage]])[0][0] for passage in passages]
         assert np.allclose(scores, alone, atol=0.02)
@@ -61,28 +63,31 @@ def test_l8_scores_do_not_depend_on_the_batch(network):
 
 @given(st.integers(0, 600))
 def test_windows_show_every_token_and_none_is_short(n_tokens):
-    question, passage = np.arange(5, dtype=np.int32), np.arange(1000, 1000 + n_tokens, dtype=np.int32)
+    question = np.arange(5, dtype=np.int32)
+    passage = np.arange(1000, 1000 + n_tokens, dtype=np.int32)
     windows = ROWS.windows(question, passage)
     assert set(np.concatenate([row.ids[row.second : -1] for row in windows])) == set(passage)
     assert len(windows) == 1 or {len(row) for row in windows} == {96}
 
 
-def test_progress_ends_with_all_pairs(network, monkeypatch):
-    monkeypatch.setattr("spanwise.models.cross_encoder.PAIRS_AT_ONCE", 2)
+def test_progress_ends_with_all_pairs(network):
     reports = []
-    scorer_of(network).score(QUESTIONS, PASSAGES, reports.append)
+    scorer_of(network, pairs_at_once=2).score(QUESTIONS, PASSAGES, reports.append)
     assert reports == [2, 4, 5]
+
+
+def test_no_questions_have_no_scores(network):
     assert scorer_of(network).score([], []) == []
 
 
-def test_a_score_that_is_no_number_is_refused(network):
+def test_a_score_that_is_not_finite_is_refused(network):
     broken = torch.nn.Linear(16, 1)
     torch.nn.init.constant_(broken.weight, torch.nan)
     with pytest.raises(ModelRejected, match="is not a finite number"):
         scorer_of((network[0], broken)).score(["who?"], [["Ada"]])
 
 
-def test_a_reader_scores_by_the_relevance_that_it_gives():
+def test_the_score_of_a_reader_is_its_relevance():
     passage = Passage(0, "mill.md", 0, 21, "Ada Rook built the mill in 1811.")
     read = load_reader(split=sentence_spans).read(["who built the mill?"], [[passage]])
     encoder = load_cross_encoder("builtin", "cpu")

@@ -1,4 +1,4 @@
-"""Models are found by name, refused by name, and named by a digest of their files."""
+"""Models are found by name, refused if unsafe, and identified by a digest of their files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from tiny_models import change, sentence_model, tiny_encoder, tiny_span_model
 
 from spanwise.errors import ModelNotFound, ModelRejected
-from spanwise.models import model_files as locate
+from spanwise.models import model_files
 from spanwise.models.encoder import load_encoder
 from spanwise.models.model_files import (
     BASE_NAME,
@@ -21,6 +21,7 @@ from spanwise.models.model_files import (
     CONFIG,
     WEIGHTS,
     absolute_name,
+    checked_folder,
     file_sha256,
     find_base,
     find_model,
@@ -34,10 +35,10 @@ COMMIT = "0" * 40
 
 def test_the_base_has_the_digest_of_the_public_model():
     assert file_sha256(find_base() / WEIGHTS) == BASE_SHA256
-    assert locate.checked_folder(find_base()) == find_base()
+    assert checked_folder(find_base()) == find_base()
 
 
-def test_the_builtin_weights_are_those_that_were_shipped():
+def test_the_builtin_weights_have_their_published_digests():
     assert wrong_weights() == []
 
 
@@ -67,7 +68,7 @@ def test_a_base_with_another_digest_is_never_used(tmp_path, monkeypatch):
         ("/", "is not a model folder"),
     ],
 )
-def test_a_model_that_cannot_be_had_is_named(name, message):
+def test_a_model_that_is_not_found_is_named(name, message):
     with pytest.raises(ModelNotFound, match=message):
         find_model(name)
 
@@ -76,17 +77,17 @@ def test_an_absolute_name_means_the_same_everywhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine").mkdir()
     assert absolute_name("mine") == str(tmp_path / "mine")
-    assert [absolute_name(name) for name in ("base", "dpr", "builtin", "a/b@c")] == [
-        *("base", "dpr", "builtin", "a/b@c")
-    ]
+    for name in ("base", "dpr", "builtin", "a/b@c"):
+        assert absolute_name(name) == name
 
 
-def test_a_file_that_stays_the_same_is_read_once(tmp_path, monkeypatch):
-    path, later = tmp_path / "weights", time.time_ns() + 10**10
+def test_a_file_that_does_not_change_is_read_once(tmp_path, monkeypatch):
+    path = tmp_path / "weights"
+    later = time.time_ns() + 10**10
     path.write_bytes(b"one")
     monkeypatch.setattr(time, "time_ns", lambda: later)
     digest = file_sha256(path)
-    monkeypatch.setattr(locate, "_read_sha256", None)
+    monkeypatch.setattr(model_files, "_read_sha256", None)
     assert file_sha256(path) == digest
 
 
@@ -152,7 +153,7 @@ def unknown_architecture(folder: Path, payload: bytes) -> None:
 
 HOSTILE = {
     only_pickled: "holds no safetensors weights",
-    code_deep_in_config: "asks for Python code of its own",
+    code_deep_in_config: "asks to run Python code",
     adapter: "adapter of another model",
     not_finite: "is not finite",
     other_depth: "lacks 16 of its weights",

@@ -1,4 +1,4 @@
-"""Our BERT, padded and packed, computes what transformers computes, whatever the lengths beside it."""
+"""Our packed BERT computes the states and gradients of transformers, at any lengths."""
 
 from __future__ import annotations
 
@@ -35,22 +35,23 @@ def bert():
     return of_family("Bert")
 
 
-def least_cosine(one, other):
-    return float(torch.nn.functional.cosine_similarity(one.float(), other.float(), dim=1).min())
+def least_cosine(states, expected):
+    return float(torch.nn.functional.cosine_similarity(states.float(), expected.float(), dim=1).min())
 
 
 def test_float32_states_are_those_of_transformers(bert, float32):
     tokens = tokens_of([512, 33, 32, 32, 7, 1])
     expected = padded_forward(bert, tokens, "last_hidden_state")
     assert torch.allclose(Backbone(bert).states(tokens), expected, atol=1e-4)
-    other = PackedTokens(tokens.ids, np.ones_like(tokens.ids), tokens.lengths)
-    assert not torch.allclose(Backbone(bert).states(other), expected, atol=1e-2)
+    other_segment = PackedTokens(tokens.ids, np.ones_like(tokens.ids), tokens.lengths)
+    assert not torch.allclose(Backbone(bert).states(other_segment), expected, atol=1e-2)
 
 
 @settings(max_examples=20)
 @given(LENGTHS)
-def test_a_sequence_among_others_has_the_states_that_it_has_alone(bert, lengths):
-    backbone, tokens = PackedBert(bert, torch.float32), tokens_of(lengths)
+def test_a_sequence_has_the_same_states_alone_and_among_others(bert, lengths):
+    backbone = PackedBert(bert, torch.float32)
+    tokens = tokens_of(lengths)
     rows = np.split(tokens.ids, np.cumsum(lengths)[:-1])
     alone = torch.cat([backbone.states(PackedTokens.of([row.tolist()])) for row in rows])
     assert torch.allclose(backbone.states(tokens), alone, atol=1e-4)
@@ -58,20 +59,25 @@ def test_a_sequence_among_others_has_the_states_that_it_has_alone(bert, lengths)
 
 @pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
 @pytest.mark.parametrize("kind", [PlainLinear, PrepackedLinear])
-def test_bf16_points_where_float32_does(bert, monkeypatch, kind):
+def test_states_in_bf16_have_the_direction_of_those_in_float32(bert, monkeypatch, kind):
     monkeypatch.setattr("spanwise.models.packed_forward.kind_for", lambda dtype, device: kind)
     tokens = tokens_of([1, 9, 80, 300])
-    one, other = (PackedBert(bert, dtype).states(tokens) for dtype in (torch.bfloat16, torch.float32))
-    assert least_cosine(one, other) > 0.999
+    expected = PackedBert(bert, torch.float32).states(tokens)
+    assert least_cosine(PackedBert(bert, torch.bfloat16).states(tokens), expected) > 0.999
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_without_the_private_kernels_the_public_ones_work(bert, monkeypatch, dtype):
+def test_the_public_kernels_work_without_the_private_ones(bert, monkeypatch, dtype):
     tokens = tokens_of([12, 40])
     expected = PackedBert(bert, dtype).states(tokens)
     monkeypatch.setattr(PrepackedLinear, "gelu", lambda self, x: self(x))  # as a release that changed them
     assert kind_for(dtype, CPU) is PlainLinear
     assert least_cosine(PackedBert(bert, dtype).states(tokens), expected) > 0.999
+
+
+def example_loss(states):
+    """A sum of all states with different weights."""
+    return (states * torch.linspace(-1, 1, states.numel(), device=states.device).view_as(states)).sum()
 
 
 def published(family):
@@ -89,14 +95,14 @@ def test_float32_states_of_an_mpnet_are_those_of_transformers(lengths, float32):
 
 
 @pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
-def test_bf16_states_of_an_mpnet_point_where_float32_does():
+def test_states_of_an_mpnet_in_bf16_have_the_direction_of_those_in_float32():
     _, ours = published("MPNet")
     tokens = tokens_of([1, 9, 80, 300])
-    one, other = (PackedBert(ours, dtype).states(tokens) for dtype in (torch.bfloat16, torch.float32))
-    assert least_cosine(one, other) > 0.999
+    expected = PackedBert(ours, torch.float32).states(tokens)
+    assert least_cosine(PackedBert(ours, torch.bfloat16).states(tokens), expected) > 0.999
 
 
-def test_an_mpnet_without_one_of_its_weights_is_none():
+def test_an_mpnet_that_lacks_a_weight_is_not_loaded():
     model = of_family("MPNet")
     weights = model.state_dict()
     del weights["encoder.relative_attention_bias.weight"]
@@ -114,14 +120,13 @@ def test_training_an_mpnet_gives_the_gradients_of_transformers(attention, monkey
     states = packed_training.training_states(ours, tokens)
     expected = theirs(ids, mask).last_hidden_state[mask.bool()]
     assert torch.allclose(states, expected, atol=1e-4)
-    for found in (states, expected):
-        (found * torch.linspace(-1, 1, found.numel()).view_as(found)).sum().backward()
-    gradients = {ours_is: theirs.get_parameter(name).grad for name, ours_is in names_of(theirs).items()}
+    example_loss(states).backward()
+    example_loss(expected).backward()
+    gradients = {our_name: theirs.get_parameter(name).grad for name, our_name in names_of(theirs).items()}
     for name, parameter in ours.named_parameters():
         if not name.endswith(("relative_attention_bias.weight", "key.bias")):
-            assert (
-                torch.cosine_similarity(parameter.grad.flatten(), gradients[name].flatten(), dim=0) > 0.9999
-            )
+            gradient = parameter.grad.flatten()
+            assert torch.cosine_similarity(gradient, gradients[name].flatten(), dim=0) > 0.9999
 
 
 def names_of(mpnet):
@@ -130,29 +135,30 @@ def names_of(mpnet):
     return {theirs: ours.removeprefix("bert.") for theirs, ours in names.items()}
 
 
-def test_norms_have_the_precision_of_what_they_read_elsewhere_than_on_a_processor():
+def test_norms_have_the_precision_of_their_input_on_other_devices_than_the_cpu():
     layer = PackedBert(of_family("Bert").to("meta"), torch.bfloat16).layers[0]
-    norms = (layer.norm_attention, layer.norm_output)
+    norms = (layer.attention_norm, layer.output_norm)
     assert {weight.dtype for norm in norms for weight in norm.parameters()} == {torch.bfloat16}
 
 
 @pytest.mark.gpu
-def test_a_gpu_points_where_the_processor_does():
-    model, tokens = of_family("Bert"), tokens_of([1, 9, 16, 80, 81, 512])
+def test_states_on_a_gpu_have_the_direction_of_those_on_the_cpu():
+    model = of_family("Bert")
+    tokens = tokens_of([1, 9, 16, 80, 81, 512])
     expected = PackedBert(model, torch.float32).states(tokens)
     assert least_cosine(Backbone(model.to("cuda")).states(tokens).cpu(), expected) > 0.999
 
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("family", ["Bert", "MPNet"])
-def test_a_gpu_trains_as_the_processor_does(family, float32):
+def test_gradients_on_a_gpu_have_the_direction_of_those_on_the_cpu(family, float32):
     _, model = published(family)
     model.requires_grad_(True)
-    tokens, gradients = tokens_of([1, 9, 16, 80, 81, 352]), []
+    tokens = tokens_of([1, 9, 16, 80, 81, 352])
+    gradients = []
     for device in ("cpu", "cuda"):
         model.to(device).zero_grad()
-        states = packed_training.training_states(model, tokens).float()
-        (states * torch.linspace(-1, 1, states.numel(), device=device).view_as(states)).sum().backward()
+        example_loss(packed_training.training_states(model, tokens).float()).backward()
         gradients.append(
             {name: p.grad.cpu().flatten() for name, p in model.named_parameters() if p.grad is not None}
         )
@@ -181,17 +187,18 @@ def test_training_gives_states_and_gradients_of_padded_batches(bert, dtype, atte
     monkeypatch.setattr(packed_training, "compute_dtype", lambda device: dtype)
     if attention:
         monkeypatch.setattr(packed_training, "_Attention", attention)
-    tokens, found = tokens_of([40, 7, 16]), []
+    tokens = tokens_of([40, 7, 16])
+    results = []
     ids, mask, types = map(torch.from_numpy, tokens.padded(0))
     for states in (
         packed_training.training_states(bert, tokens).float(),
         bert(ids, mask, types).last_hidden_state[mask.bool()],
     ):
         bert.zero_grad()
-        (states * torch.linspace(-1, 1, states.numel()).view_as(states)).sum().backward()
+        example_loss(states).backward()
         named = [(name, p.grad) for name, p in bert.named_parameters() if p.grad is not None]
         gradients = [gradient.flatten() for name, gradient in named if not name.endswith("key.bias")]
-        found.append((states.detach(), torch.cat(gradients)))
-    (states, gradient), (expected, wanted) = found
-    assert least_cosine(states, expected) > least
-    assert torch.cosine_similarity(gradient, wanted, dim=0) > least
+        results.append((states.detach(), torch.cat(gradients)))
+    (states, gradient), (expected_states, expected_gradient) = results
+    assert least_cosine(states, expected_states) > least
+    assert torch.cosine_similarity(gradient, expected_gradient, dim=0) > least

@@ -1,4 +1,4 @@
-"""Models of others give what sentence-transformers gives when it is called directly."""
+"""Models of other projects give the same results as in sentence-transformers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import torch
 from tiny_models import (
     LANGUAGES,
     classifier,
+    multi_vector_model,
     multilingual_model,
     sentence_model,
     tiny_encoder,
     tiny_span_model,
-    token_model,
 )
 
 from spanwise.errors import ModelRejected
 from spanwise.models.cross_encoder import load_cross_encoder
-from spanwise.models.encoder import load_encoder
+from spanwise.models.encoder import load_encoder, load_token_encoder
 from spanwise.models.model_files import model_digest
-from spanwise.models.token_encoder import load_token_encoder
 
 TEXTS = ["a mill", "The brewery, by the harbour: was founded.", "", "word " * 90, "A TRAM - the mill!"]
 PAIRS = [(question, text) for question in ("who built it?", "the tram") for text in TEXTS]
@@ -27,19 +26,19 @@ PAIRS = [(question, text) for question in ("who built it?", "the tram") for text
 
 @pytest.fixture(autouse=True)
 def _in_float32(float32):
-    """Compare what float32 gives."""
+    """Compare results in float32."""
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    made = tmp_path_factory.mktemp("foreign")
+    root = tmp_path_factory.mktemp("third-party")
     return {
-        "plain": tiny_encoder(made / "plain"),
-        "mean": sentence_model(made / "mean"),
-        "cls": sentence_model(made / "cls", pooling="cls"),
-        "multilingual": multilingual_model(made / "multilingual"),
-        "tokens": token_model(made / "tokens"),
-        "pairs": classifier(made / "pairs"),
+        "plain": tiny_encoder(root / "plain"),
+        "mean": sentence_model(root / "mean"),
+        "cls": sentence_model(root / "cls", pooling="cls"),
+        "multilingual": multilingual_model(root / "multilingual"),
+        "tokens": multi_vector_model(root / "tokens"),
+        "pairs": classifier(root / "pairs"),
     }
 
 
@@ -76,19 +75,20 @@ def test_scores_are_those_of_the_library(folders):
 
     library = CrossEncoder(str(folders["pairs"]), device="cpu", local_files_only=True)
     expected = library.predict(PAIRS, activation_fn=torch.nn.Identity())
-    found = load_cross_encoder(str(folders["pairs"]), "cpu").score(["who built it?", "the tram"], [TEXTS] * 2)
-    assert [len(scores) for scores in found] == [len(TEXTS)] * 2
-    assert np.allclose(np.concatenate(found), expected, atol=1e-5)
+    encoder = load_cross_encoder(str(folders["pairs"]), "cpu")
+    scores = encoder.score(["who built it?", "the tram"], [TEXTS] * 2)
+    assert [len(of_question) for of_question in scores] == [len(TEXTS)] * 2
+    assert np.allclose(np.concatenate(scores), expected, atol=1e-5)
 
 
-def test_a_multilingual_model_tells_languages_apart(folders):
+def test_a_multilingual_model_separates_languages(folders):
     vectors = load_encoder(str(folders["multilingual"]), "cpu").encode_passages(LANGUAGES)
     similar = vectors @ vectors.T - np.eye(len(LANGUAGES))
     assert np.all(similar.max(axis=1) < 0.999)
 
 
 @pytest.mark.parametrize("name", ["plain", "mean", "tokens", "pairs"])
-def test_the_digest_is_known_without_loading(folders, name):
+def test_the_digest_is_computed_without_loading(folders, name):
     kind, load = {
         "tokens": ("token-encoder", load_token_encoder),
         "pairs": ("cross-encoder", load_cross_encoder),
@@ -100,7 +100,9 @@ def test_the_digest_is_known_without_loading(folders, name):
 def test_out_of_memory_changes_no_vector(folders, monkeypatch):
     encoder = load_encoder(str(folders["mean"]), "cpu")
     texts = [f"mill {'weir ' * (n % 13)}{n}" for n in range(60)]
-    expected, forward, reports = encoder.encode_passages(texts), encoder.model.encode_document, []
+    expected = encoder.encode_passages(texts)
+    forward = encoder.model.encode_document
+    reports = []
 
     def short_of_memory(batch, **options):
         if len(batch) > 7:
@@ -125,7 +127,7 @@ def test_every_text_has_a_token_vector(folders):
     [
         (lambda folder: sentence_model(folder, similarity="euclidean"), load_encoder, "compares vectors by"),
         (lambda folder: sentence_model(folder, similarity="dot"), load_encoder, "compares vectors by dot"),
-        (token_model, load_encoder, "is a MultiVectorEncoder"),
+        (multi_vector_model, load_encoder, "is a MultiVectorEncoder"),
         (tiny_encoder, load_token_encoder, "no late-interaction model"),
         (sentence_model, load_token_encoder, "no late-interaction model"),
         (tiny_encoder, load_cross_encoder, "is no cross-encoder"),

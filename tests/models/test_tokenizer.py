@@ -1,4 +1,4 @@
-"""The base's tokenizer without transformers, against the one that transformers makes."""
+"""The base's tokenizer agrees with the one of transformers."""
 
 from __future__ import annotations
 
@@ -29,21 +29,23 @@ def expected():
 @given(texts=st.lists(TEXT, min_size=1, max_size=3), special=st.booleans())
 def test_ids_and_offsets_are_those_of_transformers(fast, expected, texts, special):
     options = {"add_special_tokens": special, "return_offsets_mapping": True}
-    found, wanted = fast(texts, **options), expected(texts, **options, verbose=False)
-    assert found["input_ids"] == wanted["input_ids"]
-    assert [list(map(tuple, row)) for row in found["offset_mapping"]] == [
-        list(map(tuple, row)) for row in wanted["offset_mapping"]
-    ]
+    ours = fast(texts, **options)
+    theirs = expected(texts, **options, verbose=False)
+    assert ours["input_ids"] == theirs["input_ids"]
+    for our_row, their_row in zip(ours["offset_mapping"], theirs["offset_mapping"], strict=True):
+        assert list(map(tuple, our_row)) == list(map(tuple, their_row))
 
 
 def test_a_pair_has_the_segments_of_transformers(fast, expected):
-    found, wanted = (t("When?", "In 1811.", return_token_type_ids=True) for t in (fast, expected))
-    assert {name: found[name] for name in wanted} == dict(wanted)
-    assert found.sequence_ids(0) == wanted.sequence_ids(0)
-    assert (fast.cls_token_id, fast.pad_token_id) == (expected.cls_token_id, expected.pad_token_id)
+    ours = fast("When?", "In 1811.", return_token_type_ids=True)
+    theirs = expected("When?", "In 1811.", return_token_type_ids=True)
+    assert {name: ours[name] for name in theirs} == dict(theirs)
+    assert ours.sequence_ids(0) == theirs.sequence_ids(0)
+    assert fast.cls_token_id == expected.cls_token_id
+    assert fast.pad_token_id == expected.pad_token_id
 
 
-def test_a_long_text_is_cut_before_its_end_token(fast):
+def test_a_long_text_is_cut_in_front_of_its_end_token(fast):
     [row] = text_ids(fast, ["mill " * 3000], 10)
     assert row == [101, *[4971] * 8, 102]
     assert text_ids(fast, [], 10) == []

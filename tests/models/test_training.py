@@ -1,4 +1,4 @@
-"""The training loop: its schedule, its choice of weights, and exact resumption."""
+"""The training loop keeps the best weights and resumes exactly."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from spanwise.errors import ModelRejected
 from spanwise.models.training import TrainingConfig, train
 
 
-def weights_equal(one: nn.Module, other: nn.Module) -> bool:
-    return all(torch.equal(weight, other.state_dict()[name]) for name, weight in one.state_dict().items())
+def weights_equal(model: nn.Module, other: nn.Module) -> bool:
+    weights = other.state_dict()
+    return all(torch.equal(weight, weights[name]) for name, weight in model.state_dict().items())
 
 
 @pytest.mark.parametrize("changes", [{}, {"layer_decay": 0.5}])
 def test_a_killed_run_resumes_to_the_same_weights(tmp_path, changes):
-    config, whole, resumed, seen = replace(RECIPE, **changes), a_model(), a_model(), []
+    config = replace(RECIPE, **changes)
+    whole = a_model()
+    resumed = a_model()
+    seen = []
     expected = train(whole, BATCHES, loss, config, tmp_path / "whole", evaluate, "score")
 
     def killed(model, batch):
@@ -48,8 +52,8 @@ def test_ctrl_c_within_a_step_ends_the_run_after_it(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         train(a_model(), BATCHES, interrupted, RECIPE, tmp_path / "stopped", evaluate, "score")
     steps = []
-    again = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score", steps.append)
-    assert again == expected
+    resumed = train(a_model(), BATCHES, loss, RECIPE, tmp_path / "stopped", evaluate, "score", steps.append)
+    assert resumed == expected
     assert [progress.step for progress in steps] == [8, 9, 10, 11, 12]
 
 
@@ -65,7 +69,9 @@ def test_an_interrupted_evaluation_is_repeated(tmp_path):
 
 
 def test_the_best_evaluated_weights_are_kept(tmp_path):
-    scores, seen, model = iter([1.0, 0.5]), [], a_model()
+    scores = iter([1.0, 0.5])
+    seen = []
+    model = a_model()
 
     def falling(model):
         seen.append(model[0].weight.detach().clone())
@@ -75,14 +81,17 @@ def test_the_best_evaluated_weights_are_kept(tmp_path):
     assert torch.equal(model[0].weight, seen[0])
 
 
-def test_another_run_is_refused(tmp_path):
+def test_a_folder_of_another_run_is_refused(tmp_path):
     train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")
-    moved = a_model()
+    other_start = a_model()
     with torch.no_grad():
-        moved[2].bias += 1
-    for model, config in ((a_model(), TrainingConfig(learning_rate=0.1)), (moved, RECIPE)):
+        other_start[2].bias += 1
+    for model, config in ((a_model(), TrainingConfig(learning_rate=0.1)), (other_start, RECIPE)):
         with pytest.raises(ValueError, match="other settings"):
             train(model, BATCHES, loss, config, tmp_path, evaluate, "score")
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"x")
     with pytest.raises(ModelRejected, match="is no checkpoint"):
         train(a_model(), BATCHES, loss, RECIPE, tmp_path, evaluate, "score")

@@ -1,24 +1,31 @@
-"""Differences from the base: their precision, their round trip, and damaged files."""
+"""Delta files and quantised models: the error of each weight, their round trip, and damaged files."""
 
 from __future__ import annotations
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from tiny_models import changed_base, layer, student
+from tiny_models import changed_base
 from torch import nn
 
-from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.errors import ModelRejected
+from spanwise.models.deltas import DELTA_FORMAT, read_delta
 from spanwise.models.load import tuned_backbone
-from spanwise.models.model_files import BASE_SHA256, STUDENT, WEIGHTS, find_base
-from spanwise.models.numpy_bert import DELTA_FORMAT
-from spanwise.models.student import load_student
+from spanwise.models.model_files import BASE_SHA256, WEIGHTS, find_base
 from spanwise.models.weights import (
+    GROUP,
+    Checkpoint,
     apply_delta,
+    quantized_groups,
+    quantized_rows,
     read_checkpoint,
-    read_delta,
+    read_quantized,
+    restored_groups,
     save_delta,
     save_mean,
+    save_quantized,
     save_tuned,
 )
 
@@ -27,11 +34,14 @@ class Model(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         torch.manual_seed(0)
-        self.frozen, self.tuned, self.head = nn.Linear(8, 8), nn.Linear(8, 4), nn.Linear(4, 2)
+        self.frozen = nn.Linear(8, 8)
+        self.tuned = nn.Linear(8, 4)
+        self.head = nn.Linear(4, 2)
 
 
 def tuned_and_base():
-    base, tuned = Model(), Model()
+    base = Model()
+    tuned = Model()
     with torch.no_grad():
         tuned.tuned.weight += 0.01 * torch.randn(4, 8)
         tuned.tuned.weight[1] = base.tuned.weight[1]
@@ -40,25 +50,39 @@ def tuned_and_base():
     return tuned, state
 
 
+def matrix(seed: int, rows: int, columns: int, size: float) -> torch.Tensor:
+    return size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
+
+
+matrices = st.builds(
+    matrix,
+    st.integers(0, 999),
+    st.integers(1, 9),
+    st.integers(1, 70),
+    st.sampled_from([0.0, 1e-9, 1e-5, 1.0, 1e6]),
+)
+
+
 def test_a_round_trip_restores_the_weights_to_the_stated_error(tmp_path):
     tuned, base = tuned_and_base()
     save_delta(tmp_path / "d", tuned.state_dict(), base)
-    restored, stored = Model(), read_delta(tmp_path / "d")
+    restored = Model()
     apply_delta(restored, tmp_path / "d")
     change = (tuned.tuned.weight - base["tuned.weight"]).abs().amax(dim=1, keepdim=True)
     assert bool(((restored.tuned.weight - tuned.tuned.weight).abs() <= change / 254 + 1e-7).all())
     assert torch.allclose(restored.tuned.bias, tuned.tuned.bias, atol=1e-6)
+    stored = read_delta(tmp_path / "d")
     assert set(stored) == {"tuned.weight", "tuned.bias", "head.weight", "head.bias"}
-    assert not stored["tuned.weight"][1][1].any()
+    assert not stored["tuned.weight"].values[1].any()
 
 
-def test_int8_codes_of_a_row_by_its_largest_change(tmp_path):
+def test_the_largest_change_of_a_row_has_the_largest_code(tmp_path):
     change = torch.tensor([[0.5, -1.2, 3.4, 2.1, -0.7, 1.8, 0.0, 4.6, -2.3, 1.1]])
-    codes = [14, -33, 94, 58, -19, 50, 0, 127, -64, 30]  # -63.5 is a tie: to the even one
+    codes = [14, -33, 94, 58, -19, 50, 0, 127, -64, 30]  # -63.5 is a tie, rounded to even
     save_delta(tmp_path / "d", {"w": change}, {"w": torch.zeros_like(change)})
     assert load_file(tmp_path / "d")["w:q8"].tolist() == [codes]
-    _, restored = read_delta(tmp_path / "d")["w"]
-    assert (restored - change).abs().max().item() == pytest.approx(0.018110, abs=1e-6)
+    restored = read_delta(tmp_path / "d")["w"].values
+    assert abs(restored - change.numpy()).max() == pytest.approx(0.018110, abs=1e-6)
 
 
 def test_a_mean_weighs_each_file_by_its_share(tmp_path):
@@ -66,8 +90,8 @@ def test_a_mean_weighs_each_file_by_its_share(tmp_path):
     for name, changed in (("one", {"a": torch.full((2, 2), 5.0)}), ("two", {"b": torch.full((2,), 3.0)})):
         save_delta(tmp_path / name, {**base, **changed, "head": changed.get("b", torch.ones(2))}, base)
     save_mean(tmp_path / "mean", {tmp_path / "one": 3, tmp_path / "two": 1})
-    found = {name: tensor.flatten().tolist() for name, (_, tensor) in read_delta(tmp_path / "mean").items()}
-    assert found == {"a": [3.0] * 4, "b": [0.5] * 2, "head": [1.5] * 2}
+    mean = {name: weight.values.flatten().tolist() for name, weight in read_delta(tmp_path / "mean").items()}
+    assert mean == {"a": [3.0] * 4, "b": [0.5] * 2, "head": [1.5] * 2}
     save_delta(tmp_path / "other", base, base)
     with pytest.raises(ModelRejected, match="do not have the same weight head"):
         save_mean(tmp_path / "mean", {tmp_path / "one": 1, tmp_path / "other": 1})
@@ -75,27 +99,28 @@ def test_a_mean_weighs_each_file_by_its_share(tmp_path):
 
 @pytest.mark.promise("T10")
 @pytest.mark.parametrize(
-    "damage",
+    ("damage", "message"),
     [
-        {"w:scale": torch.ones(2)},
-        {"w:q8": torch.zeros(3, 5, dtype=torch.int8)},
-        {"w:q5": torch.zeros(96, dtype=torch.uint8)},
-        {"w:scale": None},
+        ({"w:scale": torch.ones(2)}, "w:q8 lacks its scale, or their shapes do not fit"),
+        ({"w:q8": torch.zeros(3, 5, dtype=torch.int8)}, "w:q8 lacks its scale, or their shapes do not fit"),
+        ({"w:scale": None}, "w:q8 lacks its scale"),
+        ({"w:q5": torch.zeros(96, dtype=torch.uint8)}, "w:q5 is of an unknown kind"),
+        ({"b:new": torch.zeros(9, dtype=torch.bfloat16)}, "cannot be read"),
     ],
 )
-def test_parts_that_do_not_fit_together_are_refused(tmp_path, damage):
+def test_parts_that_do_not_fit_together_are_refused(tmp_path, damage, message):
     save_delta(tmp_path / "d", {"w": torch.randn(4, 40)}, {"w": torch.zeros(4, 40)})
     tensors = {key: t for key, t in {**load_file(tmp_path / "d"), **damage}.items() if t is not None}
     save_file(tensors, tmp_path / "e", metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
-    with pytest.raises(ModelRejected, match="do not fit together"):
+    with pytest.raises(ModelRejected, match=message):
         read_delta(tmp_path / "e")
 
 
 @pytest.mark.promise("T10")
-def test_foreign_and_damaged_files_are_refused(tmp_path, monkeypatch):
+def test_files_for_another_base_and_damaged_files_are_refused(tmp_path, monkeypatch):
     tuned, base = tuned_and_base()
     save_delta(tmp_path / "d", tuned.state_dict(), base)
-    monkeypatch.setattr("spanwise.models.weights.BASE_SHA256", "c" * 64)
+    monkeypatch.setattr("spanwise.models.deltas.BASE_SHA256", "c" * 64)
     with pytest.raises(ModelRejected, match="not made for the base"):
         apply_delta(Model(), tmp_path / "d")
     monkeypatch.undo()
@@ -110,28 +135,54 @@ def test_foreign_and_damaged_files_are_refused(tmp_path, monkeypatch):
 
 def test_a_backbone_and_its_head_survive(tmp_path):
     head = {"head.weight": torch.randn(1, 384), "head.bias": torch.ones(1)}
-    tuned, base = changed_base().state_dict(), read_checkpoint(find_base()).weights
+    tuned = changed_base().state_dict()
     save_tuned(tmp_path / "new" / "d", changed_base(), head)
-    again, added = tuned_backbone(tmp_path / "new" / "d")
+    restored, added = tuned_backbone(tmp_path / "new" / "d")
     assert {name: t.tolist() for name, t in added.items()} == {n: t.tolist() for n, t in head.items()}
-    assert all(torch.allclose(weight, tuned[name]) for name, weight in again.state_dict().items())
-    assert all(torch.equal(weight, base[name]) for name, weight in tuned_backbone()[0].state_dict().items())
+    assert all(torch.allclose(weight, tuned[name]) for name, weight in restored.state_dict().items())
 
 
-def test_a_student_survives_and_leaves_other_files(tmp_path):
-    (tmp_path / "train.csv").write_text("step")
-    stored = load_student(student(tmp_path, max_length=40))
-    assert torch.equal(stored.projection.weight, layer(16, 12).weight)
-    assert torch.equal(stored.question_head.bias, layer(384, 10).bias)
-    assert stored.settings.max_length == 40
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["settings.json", STUDENT, "train.csv"]
+def test_without_a_delta_file_the_backbone_is_the_base():
+    base = read_checkpoint(find_base()).weights
+    backbone, added = tuned_backbone()
+    assert all(torch.equal(weight, base[name]) for name, weight in backbone.state_dict().items())
+    assert added == {}
 
 
-@pytest.mark.promise("T10")
-def test_a_student_of_two_halves_is_refused(tmp_path):
-    one, other = student(tmp_path / "1"), student(tmp_path / "2", seed=1)
-    with pytest.raises(ModelNotFound, match="there is no student"):
-        load_student(tmp_path)
-    (one / "settings.json").write_bytes((other / "settings.json").read_bytes())
-    with pytest.raises(ModelRejected, match="has sha256"):
-        load_student(one)
+@given(matrices)
+def test_eight_bits_err_by_half_a_step_of_their_row(weights):
+    q, scale = quantized_rows(weights)
+    assert ((q.float() * scale - weights).abs() <= scale / 2 * 1.001).all()
+
+
+@given(matrices)
+def test_four_bits_err_by_half_a_step_of_their_group(weights):
+    packed, scale = quantized_groups(weights)
+    assert packed.numel() == GROUP // 2 * scale.numel()
+    error = (restored_groups(packed, scale, list(weights.shape)) - weights).abs().flatten()
+    groups = nn.functional.pad(weights.flatten(), (0, -weights.numel() % GROUP)).view(-1, GROUP)
+    largest = groups.abs().amax(dim=1).repeat_interleave(GROUP)[: weights.numel()]
+    assert (error <= largest / 14 * 1.001 + largest / 512).all()
+
+
+@pytest.mark.parametrize(("bits", "largest_error"), [(8, 0.01), (4, 0.15)])
+def test_a_quantised_file_restores_settings_vectors_and_matrices(tmp_path, bits, largest_error):
+    weights = {"a.weight": matrix(1, 40, 50, 1.0), "a.bias": torch.arange(3.0), "small": matrix(2, 2, 2, 1.0)}
+    save_quantized(tmp_path / "w", Checkpoint({"hidden_size": 3}, weights), bits)
+    restored = read_quantized(tmp_path / "w")
+    assert restored.config == {"hidden_size": 3}
+    assert restored.weights.keys() == weights.keys()
+    assert torch.equal(restored.weights["a.bias"], weights["a.bias"])
+    assert torch.equal(restored.weights["small"], weights["small"])
+    error = (restored.weights["a.weight"] - weights["a.weight"]).norm() / weights["a.weight"].norm()
+    assert error < largest_error
+    assert (tmp_path / "w").stat().st_size < 2000 * bits / 8 * 1.3 + 1000
+
+
+def test_damaged_quantised_files_are_refused_by_name(tmp_path):
+    save_quantized(tmp_path / "w", Checkpoint({}, {"a": matrix(1, 40, 50, 1.0)}), 4)
+    whole = (tmp_path / "w").read_bytes()
+    for damaged in (whole[:-9], whole.replace(b"spanwise-quantized-1", b"spanwise-quantized-2"), b""):
+        (tmp_path / "w").write_bytes(damaged)
+        with pytest.raises(ModelRejected, match=str(tmp_path / "w")):
+            read_quantized(tmp_path / "w")

@@ -11,7 +11,6 @@ from word_encoder import WordEncoder
 import spanwise
 from spanwise.errors import ModelNotFound
 from spanwise.models import model_files as locate
-from spanwise.models import token_encoder
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill
@@ -69,7 +68,7 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
             raise ModelNotFound(f"no model {name!r}")
         return known[name]
 
-    monkeypatch.setattr(token_encoder, "load_token_encoder", encoder)
+    monkeypatch.setattr("spanwise.models.encoder.load_token_encoder", encoder)
     digest_of = locate.model_digest
 
     def digest(name: str, kind: locate.Kind = "encoder") -> str:

@@ -43,9 +43,9 @@ def test_only_so_many_passages_are_read(library, scorer_folder):
 
 def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
     computed = []
-    score = foreign.ForeignCrossEncoder.score
+    score = foreign.ThirdPartyCrossEncoder.score
     monkeypatch.setattr(
-        foreign.ForeignCrossEncoder,
+        foreign.ThirdPartyCrossEncoder,
         "score",
         lambda self, *given: computed.append(self.digest) or score(self, *given),
     )

@@ -95,11 +95,11 @@ def test_the_answer_comes_before_the_vectors(notes, words, run, monkeypatch):
 def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
     script = (
         "import sys, os, signal, spanwise\n"
-        "from spanwise.models import token_encoder, model_files as locate\n"
+        "from spanwise.models import encoder, model_files as locate\n"
         "from spanwise.pipelines.parsing import sync\n"
         "from word_encoder import WordEncoder\n"
         "known, parts = WordEncoder('words'), []\n"
-        "token_encoder.load_token_encoder = lambda name: known\n"
+        "encoder.load_token_encoder = lambda name: known\n"
         "locate.model_digest = lambda name, kind='encoder': 'words'\n"
         "sync.SAMPLED = sync.TOKENS_PER_COMMIT = 4\n"
         "encode = known.encode_passages\n"

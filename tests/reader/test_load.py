@@ -11,7 +11,8 @@ from made_readers import question_answerer
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from spanwise.errors import ModelRejected
-from spanwise.reader.load import builtin_folder, load_calibration, load_reader
+from spanwise.models.model_files import builtin_folder
+from spanwise.reader.load import load_calibration, load_reader
 from spanwise.types import Passage
 
 FAMILIES = ("Bert", "Roberta", "DebertaV2")
@@ -119,7 +120,7 @@ def test_settings_or_the_model_card_tell_whether_it_declines(tmp_path, settings,
 
 
 def test_a_calibration_of_other_weights_is_refused(tmp_path):
-    shutil.copytree(builtin_folder(), tmp_path / "reader")
+    shutil.copytree(builtin_folder("reader"), tmp_path / "reader")
     name, reader = str(tmp_path / "reader"), load_reader()
     assert reader.answers_null
     assert load_calibration(name, reader.digest) == load_calibration("builtin", reader.digest)

@@ -9,7 +9,7 @@ from made_shards import MeanEncoder, write_notes
 from word_encoder import WordEncoder
 
 import spanwise
-from spanwise.models import encoder, model_files, token_encoder
+from spanwise.models import encoder, model_files
 from spanwise.pipelines.cluster.indexing import split_index
 
 N_SHARDS = 8
@@ -22,7 +22,7 @@ def encoders():
     digest_of = model_files.model_digest
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(encoder, "load_encoder", lambda name: known["encoder"])
-        patch.setattr(token_encoder, "load_token_encoder", lambda name: known["token-encoder"])
+        patch.setattr(encoder, "load_token_encoder", lambda name: known["token-encoder"])
         patch.setattr(
             model_files,
             "model_digest",

@@ -11,15 +11,15 @@ from made_collections import write_lists
 from made_readers import question_answerer
 from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
 from safetensors.torch import load_file, save_file
-from tiny_models import student, tiny_mpnet
+from tiny_models import tiny_mpnet, tiny_token_model
 from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelRejected
-from spanwise.models.student import load_student
-from spanwise.models.token_encoder import load_token_encoder
+from spanwise.models.encoder import load_token_encoder
+from spanwise.models.token_model import load_token_model
 from spanwise.models.training import TrainingConfig, train
 from spanwise.pipelines.training import reader, retriever
 from spanwise.pipelines.training.model_card import write_card
@@ -204,11 +204,11 @@ def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, op
 
 
 def test_the_mean_of_students_is_a_student(run, tmp_path):
-    first = student(tmp_path / "one")
-    second = student(tmp_path / "two", seed=1)
+    first = tiny_token_model(tmp_path / "one")
+    second = tiny_token_model(tmp_path / "two", seed=1)
     code, _, err = run("train", "mean", f"{first}=3", f"{second}=1", "--out", "mean")
     assert code == 0, err
-    weights = [load_student(folder).question_head.weight for folder in (first, second, tmp_path / "mean")]
+    weights = [load_token_model(folder).question_head.weight for folder in (first, second, tmp_path / "mean")]
     assert torch.allclose(weights[2], 0.75 * weights[0] + 0.25 * weights[1], atol=1e-6)
     code, _, err = run("train", "mean", str(first), "--out", "mean")
     assert code == 2
