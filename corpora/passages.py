@@ -74,8 +74,8 @@ RECORDS = frozenset(
 def split(document: Document, words: int = 150, overlap: int = 30) -> list[Passage]:
     """The passages of a document, in order, with id 0; starts and ends both increase.
 
-    A passage has up to `words` words, rarely 1.5 times as many. It begins with the last whole sentences of the
-    previous passage of its section, up to `overlap` words. `ValueError` unless 0 <= overlap < words.
+    A passage has up to `words` words, rarely 1.5 times as many. It begins with the last whole sentences of
+    the passage before it in its section, up to `overlap` words. `ValueError` unless 0 <= overlap < words.
     """
     if not 0 <= overlap < words:
         raise ValueError(f"overlap {overlap} with {words} words: expected 0 <= overlap < words")

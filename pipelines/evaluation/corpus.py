@@ -12,8 +12,8 @@ from pathlib import Path
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ...corpora.datasets.folder_questions import folder_item
-from ...corpora.datasets.squad import Article, read_squad
-from ...corpora.json_lines import Record, json_lines
+from ...corpora.datasets.squad import SquadArticle, read_squad
+from ...corpora.json_lines import JsonObject, json_lines
 from ...corpora.passages import passages_at, split
 from ...corpora.sentences import trimmed
 from ...eval.questions import TYPES, VERDICTS, FolderQuestion
@@ -77,7 +77,7 @@ class GoldQuestion:
 
 
 def gold_questions(
-    articles: Iterable[Article], limit: int | None = None, seed: int = 0
+    articles: Iterable[SquadArticle], limit: int | None = None, seed: int = 0
 ) -> list[GoldQuestion]:
     """All questions in order, or `limit` of them drawn by the seed."""
     questions = [
@@ -91,7 +91,7 @@ def gold_questions(
     return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
 
 
-def _question(line: Record) -> FolderQuestion:
+def _question(line: JsonObject) -> FolderQuestion:
     number = line.place.rpartition(" ")[2]
     record = replace(line, values={"id": number, **OPTIONAL, **line.values})
     names = sorted(field.name for field in fields(FolderQuestion))
@@ -124,7 +124,7 @@ def _question(line: Record) -> FolderQuestion:
     return found
 
 
-def _joined_question(line: Record) -> FolderQuestion | None:
+def _joined_question(line: JsonObject) -> FolderQuestion | None:
     """The question of a line with its passage; None when the folder may answer it elsewhere."""
     item, answer = folder_item(line), line.text("answer")
     if not answer and line.values.get("absent") is not True:
@@ -141,15 +141,15 @@ def is_validation(title: str) -> bool:
     return int(hashlib.sha1(title.encode("utf-8")).hexdigest(), 16) % VALIDATION_SHARE == 0
 
 
-def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Article]]:
+def split_articles(articles: Iterable[SquadArticle]) -> tuple[list[SquadArticle], list[SquadArticle]]:
     """The articles to train on and those to select on."""
-    held_back: dict[bool, list[Article]] = {True: [], False: []}
+    held_back: dict[bool, list[SquadArticle]] = {True: [], False: []}
     for article in articles:
         held_back[is_validation(article.title)].append(article)
     return held_back[False], held_back[True]
 
 
-def contexts_of(articles: Iterable[Article]) -> list[str]:
+def contexts_of(articles: Iterable[SquadArticle]) -> list[str]:
     """All paragraphs, in order."""
     return [paragraph.context for article in articles for paragraph in article.paragraphs]
 

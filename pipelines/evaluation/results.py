@@ -23,7 +23,7 @@ from urllib.parse import quote
 from spanwise.errors import DataMalformed
 from spanwise.version import __version__
 
-from ...corpora.json_lines import Record, json_lines
+from ...corpora.json_lines import JsonObject, json_lines
 from ...eval.questions import Evidence, QuestionRecord
 
 SETTINGS, RECORDS, RUNS = "settings.json", "records.jsonl", "runs"
@@ -163,7 +163,7 @@ def read_records(path: Path) -> list[QuestionRecord]:
     return [_question_record(line) for line in json_lines(path)]
 
 
-def _question_record(line: Record) -> QuestionRecord:
+def _question_record(line: JsonObject) -> QuestionRecord:
     value, names = line.values, {one.name for one in fields(QuestionRecord)}
     if unknown := sorted(set(value) - names):
         raise line.error(f"the field {unknown[0]!r} is unknown; expected {', '.join(sorted(names))}")

@@ -30,7 +30,7 @@ from ...corpora.datasets.folder_questions import (
     read_wordings,
     wording_key,
 )
-from ...corpora.json_lines import Record, json_lines
+from ...corpora.json_lines import JsonObject, json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
@@ -152,7 +152,7 @@ def _read_passages(path: Path) -> list[tuple[str, str]]:
         raise DataMalformed(f"{path} cannot be read: {error}. Remove it and {MINED} to mine again") from error
 
 
-def _passages_at(line: Record, name: str, passages: Sequence[tuple[str, str]]) -> Ranking:
+def _passages_at(line: JsonObject, name: str, passages: Sequence[tuple[str, str]]) -> Ranking:
     numbers = line.value(name, list)
     if not all(isinstance(number, int) and 0 <= number < len(passages) for number in numbers):
         raise line.error(f"{name} names passages that are not kept: remove {MINED} to mine again")

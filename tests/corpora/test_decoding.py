@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.corpora.decoding import decode
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.types import Document
 
 POLISH = "Zażółć gęślą jaźń. Nie wiem, co to jest."
@@ -71,4 +71,4 @@ def test_a_text_of_unknown_suffix_is_read_in_its_encoding(encoding: str) -> None
     ],
 )
 def test_binary_files_are_passed_over(data: bytes) -> None:
-    assert isinstance(parse(data, "data.xyz"), Skipped)
+    assert isinstance(parse(data, "data.xyz"), SkippedFile)

@@ -40,13 +40,13 @@ def test_ids_of_beir_may_hold_spaces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("query-id\tcorpus-id\tscore\n", "qrels: holds no lines"),
+        ("query-id\tcorpus-id\tscore\n", "qrels: no judgements"),
         ("q1\td7\t2\n", "qrels, line 1: 3 columns; expected `qid 0 docid relevance`, or BEIR's header"),
         (TREC + "q3 0 d1 1_0\n", "qrels, line 4: the relevance is '1_0'; expected an integer"),
         (TREC + "q3 0 d1 ٣\n", "qrels, line 4: the relevance is '٣'"),
         (TREC + "q3 0 d1 2147483648\n", "qrels, line 4: the relevance is '2147483648'"),
-        (TREC + "q1 0 d7 2\n", "qrels, line 4: document 'd7' is there twice for query 'q1'"),
-        (BEIR + "q3\t\t1\n", "qrels, line 5: expected query-id corpus-id score, divided by tabs"),
+        (TREC + "q1 0 d7 2\n", "qrels, line 4: document 'd7' is judged twice for query 'q1'"),
+        (BEIR + "q3\t\t1\n", "qrels, line 5: expected query-id corpus-id score, separated by tabs"),
         (b"q1 0 \xff 1\n", "qrels, line 1: not UTF-8"),
     ],
 )

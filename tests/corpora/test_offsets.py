@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_files import MAKERS
 from valid_documents import check
 
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
@@ -44,7 +44,7 @@ def read(name: str, text: str) -> Document | None:
     """The document made of a text; None when nothing readable came of it."""
     with suppress(DocumentRejected):
         document = parse(MAKERS[name](text), name)
-        return None if isinstance(document, Skipped) else document
+        return None if isinstance(document, SkippedFile) else document
     return None
 
 

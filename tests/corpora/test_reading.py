@@ -66,7 +66,7 @@ def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> No
         (PNG, "a.txt", "not text"),
         (b"words", "a.pdf", "not a PDF"),
         (b"words", "a.docx", "not a Word document: it is not a zip"),
-        (archive({"a": "1"}), "a.docx", "holds no word/document.xml"),
+        (archive({"a": "1"}), "a.docx", "has no word/document.xml"),
         (b"\xd0\xcf\x11\xe0 encrypted", "a.docx", "encrypted Word document"),
         (as_pdf("words")[:200], "a.pdf", "damaged PDF"),
     ],

@@ -15,7 +15,7 @@ from valid_documents import check
 
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.decoding import decode
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.errors import DataMalformed, DocumentRejected
 
 TEXTS = (
@@ -76,7 +76,7 @@ def _parse(data: bytes, name: str, by_library: bool) -> None:
         if not by_library and not isinstance(error.__cause__, DocumentRejected | ValueError | None):
             raise error.__cause__ from error
         return
-    if not isinstance(document, Skipped):
+    if not isinstance(document, SkippedFile):
         check(document)
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spanwise.corpora.datasets.squad import (
     GoldAnswer,
-    Question,
     SquadDataset,
+    SquadQuestion,
     read_na_probabilities,
     read_predictions,
     read_squad,
@@ -34,14 +34,14 @@ def written(folder: Path, **changes: object) -> Path:
     return path
 
 
-def only_question(dataset: SquadDataset) -> Question:
+def only_question(dataset: SquadDataset) -> SquadQuestion:
     return dataset.articles[0].paragraphs[0].questions[0]
 
 
 def test_questions_have_answers_or_are_impossible(tmp_path: Path) -> None:
     dataset = read_squad(written(tmp_path))
     assert (dataset.version, dataset.articles[0].paragraphs[0].context) == ("1.1", CONTEXT)
-    assert only_question(dataset) == Question("q1", "Who founded it?", (GoldAnswer("Hale", 24),))
+    assert only_question(dataset) == SquadQuestion("q1", "Who founded it?", (GoldAnswer("Hale", 24),))
     dataset = read_squad(written(tmp_path, is_impossible=True, answers=[], type="why"))
     impossible = only_question(dataset)
     assert (dataset.version, dataset.relocated) == ("2.0", ())
