@@ -1,8 +1,8 @@
-"""XML of any vocabulary: titles as headings, paragraphs, and "name: value" lines for data.
+"""Reads XML of any vocabulary: titles as headings, paragraphs, and lines "name: value" for data.
 
-An element with words of its own is a paragraph with everything in it; other elements are containers. HTML in
-a value, as in feeds, is shown as its text. What is not well-formed is read as plain text, with a remark; what
-exceeds the parser's limits (256 levels, entities that multiply) is rejected.
+An element that directly contains words is a paragraph with all that is in it; other elements are containers.
+HTML in a value, as in feeds, is read as its text. A file that is not well-formed is read as plain text, with
+a remark. A file beyond the limits of the parser (256 levels, multiplying entities) is rejected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z
 DECLARED_WITHIN = 300  # bytes
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
 LONG_TAG = re.compile(r"<[^<>!?/][^<>]{50000,}+")
-MAX_ATTRIBUTES = 5000  # of one element: the parser's time grows with their square
+MAX_ATTRIBUTES = 5000  # of an element; the parser takes quadratic time
 TITLES = frozenset("title head heading article-title h1 h2 h3 h4 h5 h6".split())
 PROSE = frozenset(
     "p para simpara ab lg l v quote epigraph stanza caption blockquote note li item listitem member "
@@ -38,11 +38,11 @@ MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blo
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an XML file, titled by its one heading of the highest level."""
+    """The document of an XML file, titled by its only heading of the highest level."""
     from lxml.etree import XMLSyntaxError
 
-    found = DECLARED.search(data[:DECLARED_WITHIN])
-    source, encoding = decode(data, found[1].decode("ascii") if found else None)
+    declared = DECLARED.search(data[:DECLARED_WITHIN])
+    source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
     try:
         root = _parse_tree(source)
     except XMLSyntaxError as error:
@@ -57,7 +57,7 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def _parse_tree(source: str) -> Element:
-    """The root of an XML text; HTML's entities may be undeclared."""
+    """The root of an XML text; undeclared entities of HTML are resolved."""
     from lxml.etree import ErrorTypes, XMLSyntaxError, fromstring
 
     if any(tag[0].count("=") > MAX_ATTRIBUTES for tag in LONG_TAG.finditer(source)):
@@ -74,7 +74,7 @@ def _parse_tree(source: str) -> Element:
 
 
 def _write(builder: TextBuilder, element: Element, level: int) -> None:
-    """Writes an element and everything in it; `level` is that of a title in it."""
+    """Write an element and all that is in it; a title in it has the level `level`."""
     name = local_name(element)
     if name in DROPPED:
         return
@@ -108,7 +108,7 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
 
 
 def _has_words(element: Element) -> bool:
-    """True when words stand directly in the element, beside its children if it has any."""
+    """True when the element directly contains words, or entities."""
     texts = [element.text, *(child.tail for child in element)]
     return any(text and not text.isspace() for text in texts) or any(
         not local_name(child) for child in element
@@ -116,7 +116,7 @@ def _has_words(element: Element) -> bool:
 
 
 def _texts(element: Element) -> list[str]:
-    """The strings of an element and of all in it, HTML's entities resolved."""
+    """The strings in an element at any depth, with the entities of HTML resolved."""
     pieces = [element.text or ""]
     for child in element:
         name = local_name(child)
