@@ -20,19 +20,20 @@ from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, 
 
 FormatReader = Callable[[bytes, str], Document]
 
-BY_SUFFIX: dict[str, FormatReader] = {
-    **dict.fromkeys((".txt", ".text", ".log"), markup.read_text),
-    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), markdown.read),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html.read),
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".psv"), csv.read),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), json.read),
-    **dict.fromkeys((".xml", ".rss", ".atom", ".dbk", ".docbook", ".opml", ".fb2", ".tei"), xml.read),
-    **dict.fromkeys((".rst", ".rest"), markup.read_rst),
-    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), markup.read_asciidoc),
-    **dict.fromkeys((".tex", ".latex", ".ltx"), markup.read_tex),
-    ".ipynb": ipynb.read,
-    ".pdf": pdf.read,
+SUFFIXES: dict[FormatReader, str] = {
+    markup.read_text: ".txt .text .log",
+    markdown.read: ".md .markdown .mdown .mkd",
+    html.read: ".html .htm .xhtml",
+    csv.read: ".csv .tsv .tab .psv",
+    json.read: ".json .jsonl .ndjson .geojson",
+    xml.read: ".xml .rss .atom .dbk .docbook .opml .fb2 .tei",
+    markup.read_rst: ".rst .rest",
+    markup.read_asciidoc: ".adoc .asciidoc .asc .ad",
+    markup.read_tex: ".tex .latex .ltx",
+    ipynb.read: ".ipynb",
+    pdf.read: ".pdf",
 }
+BY_SUFFIX = {suffix: reader for reader, suffixes in SUFFIXES.items() for suffix in suffixes.split()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +41,33 @@ class ZipFormat:
     """A format that is a zip archive.
 
     name: for messages.
+    suffixes: of its files.
     part: the member that it needs.
     read: its reader.
     media_type: the text of its member `mimetype`, or the empty string.
     """
 
     name: str
+    suffixes: str
     part: str
     read: FormatReader
     media_type: str = ""
 
 
-WORD = ZipFormat("Word document", "word/document.xml", docx.read)
-SLIDES = ZipFormat("PowerPoint presentation", "ppt/presentation.xml", pptx.read)
-SHEETS = ZipFormat("Excel workbook", "xl/workbook.xml", xlsx.read)
-BOOK = ZipFormat("EPUB", "META-INF/container.xml", epub.read, epub.MEDIA_TYPE)
-ODT = ZipFormat("OpenDocument text", "content.xml", odf.read_text, odf.TEXT)
-ODS = ZipFormat("OpenDocument spreadsheet", "content.xml", odf.read_spreadsheet, odf.SPREADSHEET)
-ODP = ZipFormat("OpenDocument presentation", "content.xml", odf.read_presentation, odf.PRESENTATION)
-BY_ZIP_SUFFIX = {
-    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), WORD),
-    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".potx"), SLIDES),
-    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), SHEETS),
-    **{".epub": BOOK, ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP},
-}
-BY_MIMETYPE = {zip_format.media_type: zip_format for zip_format in (BOOK, ODT, ODS, ODP)}
+CONTAINERS = (  # recognised by their part
+    ZipFormat("Word document", ".docx .docm .dotx .dotm", "word/document.xml", docx.read),
+    ZipFormat("PowerPoint presentation", ".pptx .pptm .ppsx .potx", "ppt/presentation.xml", pptx.read),
+    ZipFormat("Excel workbook", ".xlsx .xlsm .xltx .xltm", "xl/workbook.xml", xlsx.read),
+    ZipFormat("EPUB", ".epub", epub.CONTAINER, epub.read, epub.MEDIA_TYPE),
+)
+OPEN_DOCUMENTS = (
+    ZipFormat("OpenDocument text", ".odt .ott", odf.CONTENT, odf.read_text, odf.TEXT),
+    ZipFormat("OpenDocument spreadsheet", ".ods .ots", odf.CONTENT, odf.read_spreadsheet, odf.SPREADSHEET),
+    ZipFormat("OpenDocument presentation", ".odp .otp", odf.CONTENT, odf.read_presentation, odf.PRESENTATION),
+)
+ZIP_FORMATS = (*CONTAINERS, *OPEN_DOCUMENTS)
+BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in zip_format.suffixes.split()}
+BY_MIMETYPE = {zip_format.media_type: zip_format for zip_format in ZIP_FORMATS if zip_format.media_type}
 MAIL = (".eml", ".mht", ".mhtml")
 # Text files that answer no question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
@@ -84,28 +87,28 @@ OLE_PACKAGE = re.compile(re.escape("EncryptedPackage".encode("utf-16-le") + b"\0
 ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0"
 TYPE_NAMES = {
-    "application/epub+zip": ("epub",),
-    "application/json": ("json",),
-    "application/pdf": ("pdf",),
-    "application/rtf": ("rtf",),
-    "application/vnd.oasis.opendocument.presentation": ("odp",),
-    "application/vnd.oasis.opendocument.spreadsheet": ("ods",),
-    "application/vnd.oasis.opendocument.text": ("odt",),
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ("pptx",),
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("xlsx",),
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx",),
-    "application/x-ipynb+json": ("ipynb",),
-    "application/x-ndjson": ("jsonl", "ndjson"),
-    "application/xml": ("xml",),
-    "message/rfc822": ("eml",),
-    "text/asciidoc": ("adoc", "asciidoc"),
-    "text/csv": ("csv",),
-    "text/html": ("html", "htm"),
-    "text/markdown": ("md", "markdown"),
-    "text/plain": ("txt", "text"),
-    "text/tab-separated-values": ("tsv",),
-    "text/x-rst": ("rst",),
-    "text/x-tex": ("tex", "latex"),
+    "application/epub+zip": "epub",
+    "application/json": "json",
+    "application/pdf": "pdf",
+    "application/rtf": "rtf",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/x-ipynb+json": "ipynb",
+    "application/x-ndjson": "jsonl ndjson",
+    "application/xml": "xml",
+    "message/rfc822": "eml",
+    "text/asciidoc": "adoc asciidoc",
+    "text/csv": "csv",
+    "text/html": "html htm",
+    "text/markdown": "md markdown",
+    "text/plain": "txt text",
+    "text/tab-separated-values": "tsv",
+    "text/x-rst": "rst",
+    "text/x-tex": "tex latex",
 }
 
 
@@ -186,7 +189,7 @@ def _zip_reader(data: bytes, suffix: str) -> FormatReader | None:
         if promised:
             raise DocumentRejected(f"damaged or truncated {promised.name}: {error}") from error
         return None
-    for zip_format in (WORD, SLIDES, SHEETS, BOOK):
+    for zip_format in CONTAINERS:
         if zip_format.part in names:
             return zip_format.read
     declared = BY_MIMETYPE.get(mimetype.removesuffix("-template"))
@@ -211,7 +214,7 @@ def names_of(media_type: str) -> tuple[str, ...]:
     >>> names_of("text/markdown")
     ('md', 'markdown', 'text/markdown')
     """
-    return (*TYPE_NAMES.get(media_type, ()), media_type)
+    return (*TYPE_NAMES.get(media_type, "").split(), media_type)
 
 
 def type_name(name: str) -> str:

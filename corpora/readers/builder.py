@@ -74,6 +74,12 @@ class TextBuilder:
         self.end_line(blank)
         return start
 
+    def write_heading(self, text: str, level: int) -> int:
+        """Write `text` as a heading between empty lines; returns its offset."""
+        start = self.write_paragraph(text)
+        self.add_heading(start, level)
+        return start
+
     def include(self, part: TextBuilder | Document) -> int:
         """Write the text of `part` with its headings and labels; returns its offset."""
         start = self.write(part.text)
@@ -92,7 +98,7 @@ class TextBuilder:
 
     def add_heading(self, start: int, level: int) -> None:
         """Make the text since `start` a heading, unless it is blank."""
-        words = " ".join(self.text_since(start).replace(ZERO_WIDTH_SPACE, "").split())
+        words = one_line(self.text_since(start).replace(ZERO_WIDTH_SPACE, ""))
         if words:
             self.headings.append(Heading(start, level, words))
 
@@ -194,11 +200,20 @@ def choose_title(*candidates: str, document_id: str) -> str:
 
 def shorten(title: str) -> str:
     """The title on one line, cut at a word to `MAX_TITLE` characters."""
-    words = " ".join(title[: 20 * MAX_TITLE].split()).removeprefix("Microsoft Word - ")
+    words = one_line(title[: 20 * MAX_TITLE]).removeprefix("Microsoft Word - ")
     if len(words) <= MAX_TITLE:
         return words
     cut = words[: MAX_TITLE - 1]
     return cut.rpartition(" ")[0] or cut
+
+
+def one_line(*pieces: str) -> str:
+    """The words of some adjacent pieces of text, with single spaces between them.
+
+    >>> one_line(" The\\n", "mi", "ll")
+    'The mill'
+    """
+    return " ".join("".join(pieces).split())
 
 
 def first_line(text: str) -> str:

@@ -16,7 +16,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading, Label
 
 from ..decoding import decode
-from .builder import source_document
+from .builder import one_line, source_document
 
 MEDIA_TYPES = {"\t": "text/tab-separated-values"}
 MEDIA_TYPE = "text/csv"
@@ -69,7 +69,7 @@ def cells(record: str, delimiter: str) -> list[str]:
     values = []
     for field in re.findall(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n")):
         quoted = len(field) > 1 and field[0] == field[-1] == '"'
-        values.append(" ".join((field[1:-1].replace('""', '"') if quoted else field).split()))
+        values.append(one_line(field[1:-1].replace('""', '"') if quoted else field))
     return values
 
 

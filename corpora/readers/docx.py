@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder, build_document, one_line
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -158,7 +159,7 @@ class BodyWriter:
     def write_notes(self, notes: Element) -> None:
         """Write each footnote or endnote as a paragraph; separators have a type and are left out."""
         for note in notes:
-            words = "" if note.get(f"{W}type") else " ".join("".join(self._texts(note)).split())
+            words = "" if note.get(f"{W}type") else one_line(*self._texts(note))
             if words:
                 self.builder.write_paragraph(f"[{note.get(f'{W}id')}] {words}")
 
@@ -186,13 +187,12 @@ class BodyWriter:
         rows = [list(_children(row, CELL)) for row in _children(table, ROW)]
         self._last = Style()
         if all(len(cells) < 2 for cells in rows):  # a frame around text, no table
-            for cells in rows:
-                for cell in cells:
-                    self.write_blocks(cell)
+            for cell in chain.from_iterable(rows):
+                self.write_blocks(cell)
             return
         self.builder.end_line(blank=True)
         for cells in rows:
-            words = [" ".join("".join(self._texts(cell)).split()) for cell in cells]
+            words = [one_line(*self._texts(cell)) for cell in cells]
             while words and not words[-1]:
                 words.pop()
             self.builder.write(" | ".join(words))

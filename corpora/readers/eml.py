@@ -22,7 +22,7 @@ from spanwise.types import Document
 
 from ..decoding import decode
 from . import html
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder, build_document, one_line
 
 MEDIA_TYPE = "message/rfc822"
 SHOWN = ("From", "To", "Cc", "Date")
@@ -72,8 +72,7 @@ class MailWriter:
     def write_message(self, message: Message, depth: int = 0) -> None:
         """Write the subject as a heading, each shown header on a line, and every part."""
         self._after_attachment = False
-        start = self.builder.write_paragraph(_header(message, "Subject"))
-        self.builder.add_heading(start, 1)
+        self.builder.write_heading(_header(message, "Subject"), 1)
         for name in SHOWN:
             if value := _header(message, name):
                 self.builder.write(f"{name}: {value}")
@@ -178,7 +177,7 @@ def _readable(raw: str) -> str:
         if isinstance(words, bytes):  # between encoded words, the standard library escapes text
             words = _in_charset(words, charset) if charset else words.decode("raw-unicode-escape", "replace")
         decoded += words
-    return " ".join(decoded.split()) or " ".join(text.split())
+    return one_line(decoded) or one_line(text)
 
 
 def _in_charset(data: bytes, charset: str | None) -> str:

@@ -18,7 +18,7 @@ from spanwise.types import Document, Heading
 from ..archive import Archive, Element, attribute, local_name
 from ..decoding import decode
 from . import html
-from .builder import TextBuilder, build_document, join_remarks
+from .builder import TextBuilder, build_document, join_remarks, one_line
 
 MEDIA_TYPE = "application/epub+zip"
 OPENING = 200  # characters at the start of a chapter in which its heading is expected
@@ -143,7 +143,7 @@ class Book:
         nav = page.find("nav", attrs={"epub:type": "toc"}) or page.find("nav")
         for link in nav.find_all("a", href=True) if nav else ():
             level = len(link.find_parents("ol"))
-            yield Entry(level, " ".join(link.get_text().split()), self._part(name, str(link["href"])))
+            yield Entry(level, one_line(link.get_text()), self._part(name, str(link["href"])))
 
     def _part(self, source: str, reference: str) -> str:
         """The member of the archive that a reference points to."""
@@ -152,4 +152,4 @@ class Book:
 
 
 def _words(element: Element) -> str:
-    return " ".join("".join(element.itertext()).split())
+    return one_line(*element.itertext())

@@ -14,7 +14,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
-from .builder import TextBuilder, build_document, source_document
+from .builder import TextBuilder, build_document, one_line, source_document
 
 MEDIA_TYPE = "application/json"
 LINES = "application/x-ndjson"
@@ -116,13 +116,13 @@ class JsonWriter:
         if is_named:
             start = self._write_line(indent + mark.rstrip(), path)
             if is_heading:
-                self.builder.headings.append(Heading(start, n_keys + 1, " ".join(mark[:-2].split())))
+                self.builder.headings.append(Heading(start, n_keys + 1, one_line(mark[:-2])))
         members: Iterable[tuple[str | int, Any]] = (
             value.items() if isinstance(value, dict) else enumerate(value)
         )
         for inner, member in members:
             is_index = isinstance(inner, int)
-            step = f"[{inner}]" if is_index else f".{' '.join(str(inner).split())}"
+            step = f"[{inner}]" if is_index else f".{one_line(str(inner))}"
             inside = (path + step).removeprefix(".")[-MAX_PATH:]
             self._write(inner, member, inside, path, n_keys + is_named, in_array or is_index)
         self._depth -= 1

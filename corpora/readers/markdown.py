@@ -10,7 +10,7 @@ from spanwise.types import Document, Heading
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
-from .builder import source_document
+from .builder import one_line, source_document
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -57,5 +57,5 @@ def _plain(parser: MarkdownIt, source: str) -> str:
     """The words of an inline source, without markup."""
     children: list[Token] = []
     parser.inline.parse(source, parser, {}, children)
-    shown = [child for child in children if child.type != "html_inline"]
-    return " ".join("".join(" " if child.type == "softbreak" else child.content for child in shown).split())
+    shown = (child for child in children if child.type != "html_inline")
+    return one_line("".join(" " if child.type == "softbreak" else child.content for child in shown))

@@ -13,7 +13,7 @@ from itertools import pairwise
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
-from .builder import first_line, source_document
+from .builder import first_line, one_line, source_document
 
 LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
 
@@ -101,7 +101,7 @@ def rst_headings(text: str) -> list[Heading]:
         is_title = _is_underlined(line, below) and (overlined or not (above or line[0].isspace()))
         if is_title:
             level = styles.setdefault((below[0], overlined), len(styles) + 1)
-            words = " ".join(RST_MARKUP.sub("", TARGET.sub("", ROLE.sub("", line))).split())
+            words = one_line(RST_MARKUP.sub("", TARGET.sub("", ROLE.sub("", line))))
             headings.append(Heading(start, level, words or line))
         above_last = above
         # An underline, a comment and a target end a block, as an empty line does.
@@ -156,7 +156,7 @@ def _underlines(line: str, title: str) -> bool:
 
 def _asciidoc_words(title: str) -> str:
     words = LINK.sub(r"\1", REFERENCE.sub(r"\1", ANCHOR.sub("", title)))
-    return " ".join(ADOC_MARKUP.sub("", words.rstrip("=# ")).split()) or title
+    return one_line(ADOC_MARKUP.sub("", words.rstrip("=# "))) or title
 
 
 def tex_headings(text: str) -> tuple[list[Heading], str]:
@@ -193,4 +193,4 @@ def _argument(text: str, start: int) -> tuple[str, int]:
 
 def _tex_words(source: str) -> str:
     words = SPACE.sub(" ", DROPPED.sub("", COMMENT.sub("", source)))
-    return " ".join(COMMAND.sub("", words).replace("{", "").replace("}", "").split())
+    return one_line(COMMAND.sub("", words).replace("{", "").replace("}", ""))

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from ..archive import Archive, Element, attribute, local_name
-from .builder import TextBuilder, build_document, join_remarks
+from .builder import TextBuilder, build_document, join_remarks, one_line
 from .xlsx import Cell, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
@@ -154,7 +155,7 @@ class FlowWriter:
 
     def write_heading(self, element: Element, level: int) -> None:
         """Write the words of an element as a heading."""
-        self.builder.add_heading(self.builder.write_paragraph(_words(element)), level)
+        self.builder.write_heading(_words(element), level)
 
     def _write_block(self, block: Element) -> None:
         match local_name(block):
@@ -189,9 +190,8 @@ class FlowWriter:
         rows = [list(_children(row, *CELLS)) for row in _children(table, "table-row")]
         self.builder.end_line(blank=True)
         if all(len(cells) < 2 for cells in rows):  # a frame around text, no table
-            for cells in rows:
-                for cell in cells:
-                    self.write_blocks(cell)
+            for cell in chain.from_iterable(rows):
+                self.write_blocks(cell)
             return
         for cells in rows:
             self.builder.write(" | ".join(map(_words, cells)).rstrip(" |"))
@@ -211,7 +211,7 @@ def _children(element: Element, *names: str) -> Iterator[Element]:
 
 def _words(element: Element) -> str:
     """The text of an element on one line."""
-    return " ".join("".join(_pieces(element)).split())
+    return one_line(*_pieces(element))
 
 
 def _pieces(element: Element) -> Iterator[str]:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from ctypes import c_double
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
@@ -261,11 +261,10 @@ def _page_names(numbers: Sequence[int], n_pages: int) -> str:
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:
     """The numbers in words, with three or more in a row as a range: "3", "7 to 9"."""
-    start = 0
-    for i, number in enumerate(numbers):
-        if i + 1 == len(numbers) or numbers[i + 1] != number + 1:
-            if i - start >= 2:
-                yield f"{numbers[start]} to {number}"
-            else:
-                yield from map(str, numbers[start : i + 1])
-            start = i + 1
+    # In a row of numbers, the difference to their index is the same.
+    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in group]
+        if len(run) > 2:
+            yield f"{run[0]} to {run[-1]}"
+        else:
+            yield from map(str, run)

@@ -7,11 +7,12 @@ word by word. Among several places, the one with the most similar text around it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from ctypes import c_double, c_int
 from io import BytesIO
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -116,11 +117,8 @@ def _matches(seen: str, words: str, before: str, after: str) -> Iterator[tuple[i
     """The spans of the words in the characters of the page: as a whole, else each line, else each word."""
     target = _squeeze(words)
     length = len(target)
-    starts: list[int] = []
-    start = seen.find(target) if target else -1
-    while start >= 0 and len(starts) < MAX_PLACES:
-        starts.append(start)
-        start = seen.find(target, start + 1)
+    places = re.finditer(f"(?={re.escape(target)})", seen) if target else iter(())
+    starts = [place.start() for place in islice(places, MAX_PLACES)]
     if starts:
         best = max(starts, key=lambda start: _agreement(seen, start, start + length, before, after))
         yield best, best + length

@@ -12,7 +12,7 @@ from typing import Any
 from spanwise.types import Document
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks
+from .builder import TextBuilder, build_document, join_remarks, one_line
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
@@ -47,7 +47,7 @@ def _page(slide: Any, number: int) -> TextBuilder:
     """The text of a slide with its heading and labels; empty if the slide has no text."""
     builder = TextBuilder()
     title = slide.shapes.title
-    if title is not None and (words := " ".join(title.text_frame.text.split())):
+    if title is not None and (words := one_line(title.text_frame.text)):
         builder.add_heading(builder.write(words), 1)
     for shape in _shapes(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
@@ -57,7 +57,7 @@ def _page(slide: Any, number: int) -> TextBuilder:
                 builder.end_line()
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     lines = notes.text.splitlines() if notes is not None else ()
-    builder.finish_slide(number, "\n".join(filter(None, (" ".join(line.split()) for line in lines))))
+    builder.finish_slide(number, "\n".join(filter(None, map(one_line, lines))))
     return builder
 
 
@@ -91,7 +91,7 @@ def _lines(shape: Any) -> Iterator[str]:
 
 def _chart_lines(chart: Any) -> Iterator[str]:
     if chart.has_title and chart.chart_title.has_text_frame:
-        yield " ".join(chart.chart_title.text_frame.text.split())
+        yield one_line(chart.chart_title.text_frame.text)
     for plot in chart.plots:
         if categories := list(plot.categories):
             yield _row(["", *map(str, categories)])
@@ -100,4 +100,4 @@ def _chart_lines(chart: Any) -> Iterator[str]:
 
 
 def _row(cells: Any) -> str:
-    return " | ".join(" ".join(cell.split()) for cell in cells).rstrip(" |")
+    return " | ".join(map(one_line, cells)).rstrip(" |")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder, build_document, one_line
 
 MEDIA_TYPE = "application/rtf"
 MAX_BYTES = 50_000_000
@@ -24,6 +24,6 @@ def read(data: bytes, document_id: str) -> Document:
     builder = TextBuilder()
     for line in text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").split("\n"):
         is_row = line.endswith("|")  # striprtf ends each cell with it
-        cells = [" ".join(cell.split()) for cell in line.split("|")]
+        cells = [one_line(cell) for cell in line.split("|")]
         builder.write_paragraph(" | ".join(cells).strip(" |") if is_row else line.strip(), blank=not is_row)
     return build_document(builder, data, document_id, MEDIA_TYPE, builder.first_line)

@@ -17,7 +17,7 @@ from typing import Any
 from spanwise.types import Document, Heading
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks, shorten
+from .builder import TextBuilder, build_document, join_remarks, one_line, shorten
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_CELLS = 1_000_000  # of a workbook
@@ -82,7 +82,7 @@ def _shown(value: Any, cell: Any) -> str:
         case date() | time() | timedelta():
             return str(value)
         case _:
-            return " ".join(str(value).split())
+            return one_line(str(value))
 
 
 class SheetWriter:
@@ -122,8 +122,7 @@ class SheetWriter:
         if not cells:
             return True
         if not self._last_row:
-            start = self.builder.write_paragraph(" ".join(self._sheet.split()) or "(sheet without a name)")
-            self.builder.add_heading(start, 1)
+            start = self.builder.write_heading(one_line(self._sheet) or "(sheet without a name)", 1)
             self.builder.add_label(start, self._sheet)
         if self._names is not None:
             words = shorten(self.builder.text_since(self._names))

@@ -15,7 +15,7 @@ from spanwise.types import Document
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import decode
-from .builder import TextBuilder, build_document, source_document
+from .builder import TextBuilder, build_document, one_line, source_document
 from .html import parse_html, write_page
 
 MEDIA_TYPE = "application/xml"
@@ -81,22 +81,19 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
     if name in VERBATIM:
         builder.write_paragraph("".join(_texts(element)).strip("\r\n"))
     elif name in ROWS and len(element):
-        builder.write_paragraph(
-            " | ".join(" ".join("".join(_texts(cell)).split()) for cell in element), False
-        )
+        builder.write_paragraph(" | ".join(one_line(*_texts(cell)) for cell in element), False)
     elif name in TITLES:
-        start = builder.write_paragraph(" ".join("".join(_texts(element)).split()))
-        builder.add_heading(start, level)
+        builder.write_heading(one_line(*_texts(element)), level)
     elif _has_words(element):
         text = "".join(_texts(element))
         is_html = MARKUP.search(text) is not None
-        words = write_page(parse_html(text)).text if is_html else " ".join(text.split())
+        words = write_page(parse_html(text)).text if is_html else one_line(text)
         is_data = not len(element) and name not in PROSE and not is_html
         mark = "- " if name in ITEMS else f"{name}: " if is_data else ""
         builder.write_paragraph(mark + words, not (is_data or name in LINES))
     else:
         builder.end_line(blank=len(element) > 0)
-        attributes = [f"{key}: {' '.join(value.split())}" for key, value in element.items() if key[0] != "{"]
+        attributes = [f"{key}: {one_line(value)}" for key, value in element.items() if key[0] != "{"]
         fronts = [child for child in element if local_name(child).endswith("info")]  # DocBook's front matter
         is_titled = any(local_name(child) in TITLES for parent in (element, *fronts) for child in parent)
         if attributes and not is_titled:
@@ -110,9 +107,8 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
 def _has_words(element: Element) -> bool:
     """True when the element directly contains words, or entities."""
     texts = [element.text, *(child.tail for child in element)]
-    return any(text and not text.isspace() for text in texts) or any(
-        not local_name(child) for child in element
-    )
+    has_entities = any(not local_name(child) for child in element)
+    return has_entities or any(text and not text.isspace() for text in texts)
 
 
 def _texts(element: Element) -> list[str]:
