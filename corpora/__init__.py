@@ -1,1 +1,1 @@
-"""Files become documents, documents become passages with exact offsets."""
+"""From files to documents, and from documents to passages with exact offsets."""

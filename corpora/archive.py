@@ -1,7 +1,7 @@
-"""Zip archives with limits: a small file must not inflate into all of memory.
+"""Zip archives, opened with limits so that a small file cannot fill the memory.
 
-Every member is inflated and counted before the first is parsed; declared sizes are not trusted. XML that
-declares entities is refused; nothing is fetched and no DTD is loaded.
+All members are inflated and counted before the first is parsed, because declared sizes are not trusted. XML
+that declares entities is refused. Nothing is fetched, and no DTD is loaded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FREE_INFLATED = 4_000_000  # bytes
 BLOCK = 1 << 16  # bytes
 # What zipfile raises on a damaged archive, and RuntimeError on an encrypted member.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError, OSError, RuntimeError)
-# As it stands in UTF-8 and its like, and in UTF-16 of both byte orders.
+# The bytes in UTF-8 and other supersets of ASCII, and those in UTF-16 of both byte orders.
 ENTITY = b"<!ENTITY"
 ENTITY_IN_UTF_16 = ENTITY.decode().encode("utf-16-le")[:-1]
 XML_SUFFIXES = (".xml", ".rels", ".opf", ".ncx")
@@ -33,7 +33,10 @@ Element = Any  # lxml comes without type hints
 
 
 class Archive:
-    """The members of a zip archive by name; `DocumentRejected` for a damaged, encrypted or exploding one."""
+    """The members of a zip archive by name.
+
+    `DocumentRejected` for a damaged or encrypted archive, and for a zip bomb.
+    """
 
     def __init__(self, data: bytes) -> None:
         try:
@@ -45,9 +48,9 @@ class Archive:
             raise DocumentRejected(f"{kind} zip archive: {error}") from error
 
     def read(self, name: str) -> bytes:
-        """The bytes of a member; `DocumentRejected` when there is none of that name."""
+        """The bytes of a member; `DocumentRejected` if the archive has no such member."""
         if name not in self.names:
-            raise DocumentRejected(f"damaged: the archive holds no {name}")
+            raise DocumentRejected(f"damaged: the archive has no {name}")
         return self._zip.read(name)
 
     def xml(self, name: str) -> Element:
@@ -85,7 +88,7 @@ class Archive:
 
 
 def zip_content(data: bytes) -> tuple[frozenset[str], str]:
-    """The member names of a zip archive and what its member `mimetype` says; raises one of `DAMAGE`."""
+    """The member names of a zip archive, and the text of its member `mimetype`; raises one of `DAMAGE`."""
     with zipfile.ZipFile(BytesIO(data)) as archive:
         names = frozenset(archive.namelist())
         if MIMETYPE not in names:
@@ -96,7 +99,7 @@ def zip_content(data: bytes) -> tuple[frozenset[str], str]:
 
 @contextmanager
 def office_file(data: bytes, name: str) -> Iterator[BytesIO]:
-    """The file for a library that opens it, within the limits; its errors become `DocumentRejected`."""
+    """The file as a stream for another library, within the limits; its errors become `DocumentRejected`."""
     Archive(data)
     try:
         yield BytesIO(data)
@@ -107,7 +110,7 @@ def office_file(data: bytes, name: str) -> Iterator[BytesIO]:
 
 
 def safe_parser(encoding: str | None = None) -> Any:
-    """A parser that fetches nothing; lxml refuses more than 256 levels and texts of more than 10 MB."""
+    """An XML parser that fetches nothing; lxml refuses more than 256 levels and texts over 10 MB."""
     from lxml.etree import XMLParser
 
     safe = {"resolve_entities": False, "load_dtd": False, "no_network": True, "huge_tree": False}
@@ -115,7 +118,7 @@ def safe_parser(encoding: str | None = None) -> Any:
 
 
 def refuse_entities(data: bytes, name: str) -> None:
-    """Raises `DocumentRejected` for XML that declares entities."""
+    """Raise `DocumentRejected` for XML that declares entities."""
     if ENTITY in data or ENTITY_IN_UTF_16 in data:
         raise DocumentRejected(f"{name} declares XML entities, which are not expanded")
 
@@ -127,7 +130,7 @@ def local_name(element: Element) -> str:
 
 
 def attribute(element: Element, name: str, default: str = "") -> str:
-    """The attribute of that name in any namespace, else the default."""
+    """The value of an attribute, whatever its namespace, else the default."""
     for key, value in element.attrib.items():
         if key.rpartition("}")[2] == name:
             return str(value)

@@ -1,7 +1,7 @@
-"""Bytes to text: every offset in an index counts the code points that this module returns.
+"""Decodes the bytes of files; every offset in an index counts the code points of this text.
 
-In this order: byte order mark, UTF-16 full of NUL bytes, UTF-8, the declared encoding, then the guess of
-charset-normalizer among the encodings of `GUESSED`. Only the byte order mark is dropped; line ends and
+The encodings are tried in this order: the byte order mark, UTF-16 full of NUL bytes, UTF-8, the declared
+encoding, the guess of charset-normalizer among `GUESSED`. Only the byte order mark is dropped; line ends and
 control characters stay.
 """
 
@@ -26,34 +26,36 @@ GUESSED = (
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
     *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
 )
-# Python also registers codecs that are not character sets, some of them slow on hostile input (punycode).
+# Other codecs of Python are not character sets, and some are slow on hostile input (punycode).
 DECLARABLE = (
     *("ascii", "iso8859", "cp", "koi8", "shift_jis", "euc_", "gb", "big5", "mac-", "tis-620", "utf-16"),
 )
 SAMPLE = 1 << 18  # bytes that are examined
-# Bytes that text does not need: controls but white space, backspace and escape.
+# Control characters that do not occur in text; white space, backspace and escape do.
 CONTROLS = bytes(sorted({*range(32), 127} - {*b"\t\n\v\f\r\b\x1b"}))
-MAX_CONTROLS = 0.005  # share in text; compressed data has a tenth
-UTF16_CONTROLS = 0.1  # share in UTF-16; UTF-8 with a NUL in it has fewer
+MAX_CONTROLS = 0.005  # share in text; in compressed data it is about 0.1
+UTF16_CONTROLS = 0.1  # share in UTF-16; UTF-8 with a few NUL bytes has less
 MIN_UTF16_UNITS = 16
 MAX_ODD = 0.02  # share of code units of UTF-16 that are controls, private or unassigned
-MIN_SPACES = 0.005  # share of white space and the stops of Chinese and Japanese
+MIN_SPACES = 0.005  # share of white space, and of full stops of Chinese and Japanese
 SPACES = frozenset(" \t\n\r\u3000\u3001\u3002")
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
-    """The text of a file and the name of its encoding; `DocumentRejected` when no encoding fits."""
+    """The text of a file, and the name of its encoding; `DocumentRejected` if no encoding fits."""
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             text = _strict(data[len(mark) :], encoding)
             if text is None:
-                raise DocumentRejected(f"not text: its byte order mark says {encoding}, its bytes do not fit")
+                raise DocumentRejected(
+                    f"not text: its byte order mark says {encoding}, but its bytes do not fit"
+                )
             return text, encoding
     for encoding in _candidates(data, declared):
         text = _strict(data, encoding)
         if text is not None:
             return text, encoding
-    raise DocumentRejected("not text: neither UTF-8 nor any other known encoding fits its bytes")
+    raise DocumentRejected("not text: its bytes are neither UTF-8 nor another known encoding")
 
 
 def is_text(data: bytes) -> bool:
@@ -68,7 +70,7 @@ def is_text(data: bytes) -> bool:
 
 
 def is_binary(data: bytes) -> bool:
-    """True when too many of the first bytes are controls and the bytes are not UTF-16.
+    """True when many of the first bytes are control characters and the bytes are not UTF-16.
 
     >>> is_binary(b"words"), is_binary(bytes(range(32)))
     (False, True)
@@ -79,7 +81,7 @@ def is_binary(data: bytes) -> bool:
 
 
 def unmarked_utf16(data: bytes) -> str | None:
-    """The byte order of UTF-16 text without a byte order mark, None for anything else.
+    """The encoding of UTF-16 text without a byte order mark, or None.
 
     >>> unmarked_utf16("A mill by the river.".encode("utf-16-be"))
     'utf-16-be'
@@ -100,13 +102,13 @@ def unmarked_utf16(data: bytes) -> str | None:
 
 
 def _control_share(data: bytes) -> float:
-    """The share of the first bytes that are controls: about half in UTF-16, but little in that of Han."""
+    """The share of control characters in the first bytes; about half in UTF-16, less in Chinese text."""
     head = data[:SAMPLE]
     return 1 - len(head.translate(None, CONTROLS)) / max(1, len(head))
 
 
 def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
-    """The encodings to try, best first; the guess is made only when the others fail."""
+    """The encodings to try, best first; the slow guess comes last."""
     order = unmarked_utf16(data)
     if order and _control_share(data) > UTF16_CONTROLS:
         yield order
@@ -120,7 +122,7 @@ def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
 
 
 def _strict(data: bytes, encoding: str) -> str | None:
-    """The decoded text without lone surrogates, None when the bytes do not fit."""
+    """The decoded text, or None if the bytes are not in this encoding or give lone surrogates."""
     try:
         text = data.decode(encoding)
         text.encode("utf-8")
@@ -130,7 +132,7 @@ def _strict(data: bytes, encoding: str) -> str | None:
 
 
 def _declarable(declared: str) -> str | None:
-    """The codec's name for a declared encoding, None when it is unknown or not a character set."""
+    """The name of the codec for a declared encoding, or None if it is unknown or not a character set."""
     try:
         name = codecs.lookup(declared).name
     except (LookupError, ValueError):
@@ -139,12 +141,12 @@ def _declarable(declared: str) -> str | None:
 
 
 def _guess(data: bytes) -> str | None:
-    """The likeliest encoding by charset-normalizer; a tie goes to cp1252 if it takes part."""
+    """The most likely encoding by charset-normalizer; cp1252 wins a tie."""
     from charset_normalizer import from_bytes
 
     if is_binary(data):
         return None
-    # No guessed encoding has line ends inside letters, so that a sample of whole lines cuts no letter.
+    # In no guessed encoding is a line end part of a letter, so a sample of whole lines cuts no letter.
     sample = data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1] or data[:SAMPLE]
     matches = from_bytes(sample, cp_isolation=list(GUESSED))
     best = matches.best()

@@ -1,9 +1,11 @@
-"""The files of a folder: listed in a fixed order and opened without following a link below the root.
+"""The files of a folder, listed in a fixed order and opened without following links.
 
-Hidden entries, the folders of `SKIPPED_FOLDERS`, indexes, and what a `.spanwiseignore` names are skipped, and
-such folders are not entered. Every entry is in `files`, in `rejected` or in `skipped`; only what belongs to
-spanwise itself is not counted. A file may be replaced by a link or a pipe between listing and opening: every
-part of its path is opened relative to the one before, and the open descriptor tells what it is.
+Hidden entries, the folders of `SKIPPED_FOLDERS`, indexes, and entries that a `.spanwiseignore` names are
+skipped. Skipped folders are not entered. Each entry is in `files`, in `rejected` or in `skipped`, except the
+files of spanwise itself.
+
+A file may be replaced by a link or a pipe between listing and opening. So each part of its path is opened
+relative to the part before it, and the kind of the file is read from the open descriptor.
 """
 
 from __future__ import annotations
@@ -39,9 +41,13 @@ FOLDER_FLAGS = ROOT_FLAGS | os.O_NOFOLLOW
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A regular file: its document id, place, size in bytes and time of its last change.
+    """A regular file.
 
-    `place` is the path below `root` as the system spells it; it opens the file, the id names the document.
+    document_id: the name of its document, a POSIX path.
+    root: the folder that was walked.
+    place: its path below `root`, as the system spells it; it opens the file.
+    size: in bytes.
+    mtime_ns: the time of its last change.
     """
 
     document_id: str
@@ -53,7 +59,12 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The result of a walk: files by document id, rejected entries, counts of skipped ones by reason."""
+    """The result of a walk.
+
+    files: the regular files, ordered by document id.
+    rejected: the entries that cannot be read, with their reasons.
+    skipped: the number of skipped entries by reason.
+    """
 
     files: tuple[FoundFile, ...] = ()
     rejected: tuple[RejectedFile, ...] = ()
@@ -61,24 +72,31 @@ class Listing:
 
 
 def walk(root: Path, prefix: str = "") -> Listing:
-    """Everything below a folder, ids after `prefix`; `FolderNotFound` when it cannot be listed."""
+    """The entries of a folder and its subfolders; `prefix` begins each document id.
+
+    `FolderNotFound` if the folder cannot be listed.
+    """
     if not root.is_dir():
-        raise FolderNotFound(f"{root}: {'is not a folder' if root.exists() else 'there is no such folder'}")
-    return joined([_Walk(root, prefix).listing()])
+        reason = "is not a folder" if root.exists() else "there is no such folder"
+        raise FolderNotFound(f"{root}: {reason}")
+    return merge([_Walk(root, prefix).listing()])
 
 
-def joined(listings: Sequence[Listing]) -> Listing:
-    """Several listings as one; of files that share an id the one spelled so is kept, the rest rejected."""
+def merge(listings: Sequence[Listing]) -> Listing:
+    """Several listings as one.
+
+    If files share an id, the one whose name is spelled like the id is kept, and the others are rejected.
+    """
     rejected = [rejection for listing in listings for rejection in listing.rejected]
-    kept: list[FoundFile] = []
+    files: list[FoundFile] = []
     for file in sorted((file for listing in listings for file in listing.files), key=_order):
-        if kept and kept[-1].document_id == file.document_id:
+        if files and files[-1].document_id == file.document_id:
             rejected.append(RejectedFile(file.document_id, "another file's name is spelled the same way"))
         else:
-            kept.append(file)
+            files.append(file)
     rejected.sort(key=lambda rejection: (rejection.document_id, rejection.reason))
     skipped = sum((Counter(listing.skipped) for listing in listings), Counter[str]())
-    return Listing(tuple(kept), tuple(rejected), dict(sorted(skipped.items())))
+    return Listing(tuple(files), tuple(rejected), dict(sorted(skipped.items())))
 
 
 def _order(file: FoundFile) -> tuple[str, bool, str]:
@@ -86,10 +104,11 @@ def _order(file: FoundFile) -> tuple[str, bool, str]:
 
 
 class _Walk:
-    """One walk of one root, folder by folder."""
+    """A walk of one root, folder by folder."""
 
     def __init__(self, root: Path, prefix: str) -> None:
-        self.root, self.prefix = root, prefix
+        self.root = root
+        self.prefix = prefix
         self.files: list[FoundFile] = []
         self.rejected: list[RejectedFile] = []
         self.skipped: Counter[str] = Counter()
@@ -118,12 +137,12 @@ class _Walk:
             return
         if IGNORE_FILE in names:
             rules = self._read_rules(folder, rules)
-        while entries:  # popped, because an entry keeps its state and a folder may hold a million
+        while entries:  # popped to free its memory: a folder may hold a million
             entry = entries.pop()
             if entry.name not in OWN_FILES:
-                self._meet(folder, entry, rules)
+                self._visit(folder, entry, rules)
 
-    def _meet(self, folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None) -> None:
+    def _visit(self, folder: str, entry: os.DirEntry[str], rules: IgnoreRules | None) -> None:
         place = folder + entry.name
         try:
             status = entry.stat(follow_symlinks=False)
@@ -149,7 +168,7 @@ class _Walk:
         try:
             rules, complaints = read_rules(read_regular(self.root, place), folder, above)
         except DocumentRejected as error:
-            self._reject(place, f"its rules are not in force: {error}")
+            self._reject(place, f"its rules are ignored: {error}")
             return above
         if complaints:
             self._reject(place, "; ".join(complaints))
@@ -163,7 +182,7 @@ class _Walk:
 
 
 def _skip_reason(name: str, mode: int) -> str:
-    """The reason to skip an entry, the empty string when there is none."""
+    """The reason to skip an entry, or the empty string."""
     kind = stat.S_IFMT(mode)
     if name in SKIPPED_FOLDERS and kind == stat.S_IFDIR:
         return f"folder {name}"
@@ -173,7 +192,7 @@ def _skip_reason(name: str, mode: int) -> str:
 
 
 def readable(name: str) -> str:
-    """The name with bytes that are not UTF-8 spelled out, so that it can be stored and printed.
+    """The name with escapes for bytes that are not UTF-8, so that it can be stored and printed.
 
     >>> readable("caf\\udce9.txt")
     'caf\\\\xe9.txt'
@@ -183,7 +202,7 @@ def readable(name: str) -> str:
 
 @contextmanager
 def _opened_folder(root: Path, relative: PurePosixPath) -> Iterator[int]:
-    """A descriptor of a folder below `root`; `OSError` when a part of the path is a link or not a folder."""
+    """A descriptor of a folder below `root`; `OSError` if a part of the path is not a folder, or a link."""
     handle = os.open(root, ROOT_FLAGS)
     try:
         for part in relative.parts:
@@ -210,9 +229,9 @@ def read_regular(root: Path, place: str) -> bytes:
 
 
 def _read_settled(handle: int) -> bytes:
-    """All bytes of an open file, read a second time when it changed meanwhile.
+    """All bytes of an open file, read a second time if it changed during the first.
 
-    Only a file that changes again and again can then mix an old and a new version.
+    Only a file that changes again during the second can mix two versions.
     """
     before = os.fstat(handle)
     data = _read(handle)
@@ -224,11 +243,12 @@ def _read_settled(handle: int) -> bytes:
 
 
 def _read(handle: int) -> bytes:
-    """All bytes of an open file; the size is limited while reading, whatever was declared before."""
+    """All bytes of an open regular file; the limit also holds for a file that grows while it is read."""
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode):
         raise DocumentRejected("not a regular file")
-    data, n_bytes = bytearray(), status.st_size
+    data = bytearray()
+    n_bytes = status.st_size
     while n_bytes <= MAX_BYTES and (block := os.read(handle, 1 << 20)):
         data += block
         n_bytes = max(n_bytes, len(data))

@@ -1,7 +1,7 @@
-"""Front matter and template tags: what stands in a source and is not its prose.
+"""Front matter and template tags, the parts of a source that are not prose.
 
-Front matter is YAML between lines of "---", or TOML between lines of "+++", at the very start. Of YAML only
-strings, dates and lists of strings are read; what has another form is not front matter, but text.
+Front matter is YAML between lines of "---", or TOML between lines of "+++", at the very start. Only strings,
+dates and lists of strings are read from YAML; a block of another form is text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 
 from spanwise.types import Document
 
-STORED = frozenset(("text/markdown", "text/plain", "text/x-rst", "text/asciidoc"))  # as they are, with it
+# Formats whose stored text includes the front matter.
+STORED = frozenset(("text/markdown", "text/plain", "text/x-rst", "text/asciidoc"))
 MATTER = re.compile(r"(?sm)(---|\+\+\+)[ \t]*\r?\n(?=\S)(.{0,50000}?)^(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 KEY = re.compile(r"([A-Za-z_][\w .-]{0,60}?)[ \t]*:(?:[ \t]+(.*))?\Z")
 COMMENT = re.compile(r"(?:\A|[ \t])#.*\Z")
@@ -25,7 +26,7 @@ CODE_OR_TAG = re.compile(
 
 
 def inner_suffix(name: str) -> str:
-    """The suffix of a file in lower case; of a template that of what it makes.
+    """The suffix of a file in lower case; for a template, the suffix of its output.
 
     >>> inner_suffix("a/index.html.md.erb"), inner_suffix("notes.MD"), inner_suffix("mailer.erb")
     ('.md', '.md', '.erb')
@@ -40,43 +41,45 @@ def without_tags(source: str) -> str:
     >>> without_tags("# <%= title %> of {{ site }} in `{{ code }}`")
     '#   of   in `{{ code }}`'
     """
-    return CODE_OR_TAG.sub(lambda found: found[0] if found[1] else " ", source)
+    return CODE_OR_TAG.sub(lambda match: match[0] if match[1] else " ", source)
 
 
 def body_start(document: Document) -> int:
-    """Where the stored text begins below its front matter; 0 without any, and for YAML files."""
+    """The offset of the stored text below its front matter; 0 without front matter and for YAML files."""
     is_data = inner_suffix(document.id) in (".yml", ".yaml")
     return 0 if is_data or document.media_type not in STORED else front_matter(document.text)[0]
 
 
 def front_matter(source: str) -> tuple[int, dict[str, str]]:
-    """Where the source begins below its front matter, and the values in it by key; 0 and none without any.
+    """The offset below the front matter, and its values by key; 0 and no values without front matter.
 
     >>> front_matter("---\\ntitle: The mill\\ntags: [rye, oats]\\n---\\nIt grinds.")
     (42, {'title': 'The mill', 'tags': 'rye, oats'})
     """
-    if not (found := MATTER.match(source)):
+    block = MATTER.match(source)
+    if block is None:
         return 0, {}
     try:
-        values = _yaml(found[2]) if found[1] == "---" else tomllib.loads(found[2])
-    except (ValueError, RecursionError):  # of another form: text
+        values = _yaml(block[2]) if block[1] == "---" else tomllib.loads(block[2])
+    except (ValueError, RecursionError):  # another form, so it is text
         return 0, {}
-    own = ((key, _text(value)) for key, value in values.items() if key not in RESERVED)
-    return found.end(), {key: text for key, text in own if text}
+    texts = {key: _text(value) for key, value in values.items() if key not in RESERVED}
+    return block.end(), {key: text for key, text in texts.items() if text}
 
 
 def _yaml(block: str) -> dict[str, list[str]]:
-    """The values of lines of `key: value`, each perhaps with indented lines or a list below it."""
+    """The values of lines of `key: value`, and of indented lines and lists below them."""
     values: dict[str, list[str]] = {}
     key = ""
     for line in filter(str.strip, block.splitlines()):
-        if found := KEY.match(line):
-            key, value = found[1], (found[2] or "").strip()
+        if match := KEY.match(line):
+            key = match[1]
+            value = (match[2] or "").strip()
             inline = value[1:-1].split(",") if value.startswith("[") and value.endswith("]") else [value]
             values[key] = [] if value.startswith(("|", ">", "{", "&")) else [*map(_scalar, inline)]
         elif line.lstrip().startswith("- ") and key:
             values[key].append(_scalar(line.lstrip()[2:]))
-        elif line[0].isspace() and key:  # more of a string; mappings below a key are left out
+        elif line[0].isspace() and key:  # the string goes on; mappings below a key are left out
             values[key] = [" ".join([*values[key], "" if KEY.match(line.strip()) else line.strip()])]
         elif not line.startswith("#"):
             raise ValueError(f"no key in {line!r:.60}")
@@ -86,7 +89,7 @@ def _yaml(block: str) -> dict[str, list[str]]:
 
 
 def _scalar(value: str) -> str:
-    """A YAML string without quotes and comment."""
+    """The text of a YAML string, without quotes and comment."""
     value = value.strip()
     if value[:1] in ("'", '"') and value[0] in value[1:]:
         return value[1:].rpartition(value[0])[0]
@@ -94,7 +97,7 @@ def _scalar(value: str) -> str:
 
 
 def _text(value: Any) -> str:
-    """Lists joined; mappings are left out."""
+    """The text of a value; lists are joined, and mappings are left out."""
     if isinstance(value, list):
         return ", ".join(filter(None, map(_text, value)))
     return "" if isinstance(value, dict) else str(value).strip()

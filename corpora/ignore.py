@@ -1,4 +1,4 @@
-"""Ignore rules of `.spanwiseignore` files and path patterns, in the language of .gitignore (pathspec)."""
+"""Rules of `.spanwiseignore` files and path patterns, in the syntax of .gitignore; read by pathspec."""
 
 from __future__ import annotations
 
@@ -12,16 +12,20 @@ from unicodedata import normalize
 from pathspec import PathSpec, RegexPattern
 
 IGNORE_FILE = ".spanwiseignore"
-# pathspec's expressions backtrack: every further wildcard multiplies the time by the length of the path.
+# The expressions of pathspec backtrack: each wildcard multiplies the time by the length of the path.
 MAX_STARS = 3  # in one name of a rule
 MAX_WILDCARDS = 4  # "*" and "**" in one rule
 
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
-    """The rules in force in one folder: those of its own file, then those of the folders above.
+    """The rules that apply in one folder. Its own rules count before those of the folders above.
 
-    What lies below an ignored folder is never met, so no `!` rule takes it back.
+    An ignored folder is never entered, so no `!` rule brings back an entry in it.
+
+    folder: its path below the root, which ends with a slash.
+    patterns: the expressions in order, and whether each ignores (True) or brings back.
+    above: the rules of the folder above.
     """
 
     folder: str
@@ -32,19 +36,20 @@ class IgnoreRules:
         """True when the entry at this path below the root is ignored."""
         path = place[len(self.folder) :] + "/" * is_folder
         for pattern, ignored in reversed(self.patterns):
-            # The whole path, because to pathspec a rule for a folder also matches everything in it. Its
-            # expressions for "*" and "*/" are just "." and "/".
+            # The whole path must match: a rule of pathspec for a folder also matches the files in it.
+            # Its expressions for "*" and "*/" are just "." and "/".
             if pattern.pattern == "." or (pattern.pattern == "/" and is_folder) or pattern.fullmatch(path):
                 return ignored
         return self.above is not None and self.above.ignores(place, is_folder)
 
 
 def read_rules(data: bytes, folder: str, above: IgnoreRules | None) -> tuple[IgnoreRules, list[str]]:
-    """The rules in the bytes of an ignore file, and a complaint for each wrong line.
+    """The rules in the bytes of an ignore file, and a message for each wrong line.
 
     Bytes that are not UTF-8 match names that hold the same bytes.
     """
-    lines, complaints = [], []
+    lines: list[str] = []
+    complaints: list[str] = []
     for number, line in enumerate(os.fsdecode(data.removeprefix(b"\xef\xbb\xbf")).split("\n"), 1):
         rule = line.removesuffix("\r")
         try:
@@ -58,10 +63,11 @@ def read_rules(data: bytes, folder: str, above: IgnoreRules | None) -> tuple[Ign
 
 
 def path_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """A function that tells whether the patterns choose a document id; `ValueError` for a wrong pattern.
+    """A predicate that is true for the document ids that the patterns select.
 
-    A pattern chooses the documents that it matches and those below a folder that it matches. The last pattern
-    that does either decides; `!` leaves out. When the first pattern leaves out, everything else is chosen.
+    A pattern matches documents, and all documents in a folder that it matches. The last pattern that matches
+    decides; with `!` it excludes. If the first pattern excludes, all other documents are selected.
+    `ValueError` for a wrong pattern.
 
     >>> chosen = path_matcher(["notes/", "!*.log"])
     >>> [chosen(name) for name in ("notes/a.md", "notes/old/b.log", "c.md")]
@@ -71,7 +77,7 @@ def path_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     for pattern in patterns:
         try:
             rule = composed(pattern.removeprefix("./"))
-            # Of folders that "notes/*" matches pathspec does not match the files.
+            # "notes/*" of pathspec does not match the files in the folders that it matches.
             rules.append(_checked(f"{rule}*" if rule.endswith("/*") else rule))
         except ValueError as error:
             raise ValueError(f"{pattern!r} is not a path pattern: {error}. Example: 'notes/**'") from None
@@ -86,19 +92,19 @@ def path_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
 
 
 def composed(name: str) -> str:
-    """The name with each letter and its accents in one code point, as far as Unicode has one."""
+    """The name in Unicode form NFC, where a letter and its accents are one code point if possible."""
     return name if name.isascii() else normalize("NFC", name)
 
 
 def _checked(rule: str) -> str:
-    """The rule; `ValueError` when pathspec refuses it or it could take long to match."""
+    """The rule; `ValueError` if pathspec refuses it, or matching could be slow."""
     names = rule.removeprefix("!").strip().removesuffix("/").removeprefix("/").split("/")
     if "" in names:
         raise ValueError("an empty name")
     stars = [1 if name == "**" else re.sub(r"\\.", "", name).count("*") for name in names]
     if max(stars) > MAX_STARS or sum(stars) > MAX_WILDCARDS:
         raise ValueError(f"more than {MAX_STARS} '*' in one name or {MAX_WILDCARDS} in all")
-    if names[-1] == "**":  # to git what lies below a folder, to pathspec also the folder itself
+    if names[-1] == "**":  # git: the entries of a folder; pathspec: the folder as well
         rule = rule.removesuffix("/") + "/*" + "/" * rule.endswith("/")
     PathSpec.from_lines("gitignore", [rule])
     return rule

@@ -1,4 +1,4 @@
-"""JSON of data sets, plain or gzipped: objects that check their values and know their place."""
+"""JSON of data sets, plain or gzipped, as objects that check their values."""
 
 from __future__ import annotations
 
@@ -22,14 +22,18 @@ NAMES = {str: "a string", int: "a whole number", bool: "true or false", list: "a
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One JSON object, with its place for error messages; a wrong value is `DataMalformed`."""
+class JsonObject:
+    """A JSON object; each method raises `DataMalformed` for a wrong value.
+
+    place: the file and line, or the path inside a file, for error messages.
+    values: the values by key.
+    """
 
     place: str
     values: dict[str, Any]
 
     def value(self, key: str, kind: type[Kind]) -> Kind:
-        """The value of a key; True is not a whole number here."""
+        """The value of a key; True does not count as a whole number."""
         value = self.values.get(key)
         if type(value) is not kind:
             raise self.error(f"expected {key!r} to be {NAMES[kind]}, found {value!r:.60}")
@@ -49,9 +53,9 @@ class Record:
     def texts(self, key: str) -> tuple[str, ...]:
         """The array of strings at a key."""
         values = self.value(key, list)
-        if not all(isinstance(each, str) for each in values):
+        if not all(isinstance(value, str) for value in values):
             raise self.error(f"expected {key!r} to be a list of strings, found {values!r:.60}")
-        return tuple(self._storable(key, each) for each in values)
+        return tuple(self._storable(key, value) for value in values)
 
     def numbers(self, key: str) -> tuple[float, ...]:
         """The array of numbers at a key; empty when the key is missing."""
@@ -60,17 +64,17 @@ class Record:
             raise self.error(f"expected {key!r} to be a list of numbers, found {values!r:.60}")
         return tuple(map(float, values))
 
-    def records(self, key: str, noun: str) -> Iterator[Record]:
-        """The objects of the array at a key; `noun` and a number from 0 give their place."""
+    def objects(self, key: str, noun: str) -> Iterator[JsonObject]:
+        """The objects of the array at a key; `noun` and their index are part of their place."""
         for number, value in enumerate(self.value(key, list)):
-            yield record_of(f"{self.place}, {noun} {number}", value)
+            yield json_object(f"{self.place}, {noun} {number}", value)
 
-    def named(self, name: str) -> Record:
-        """The record with its name behind its place."""
+    def named(self, name: str) -> JsonObject:
+        """The same object with a name after its place."""
         return replace(self, place=f"{self.place} ({name!r:.60})")
 
     def error(self, what: str) -> DataMalformed:
-        """The error that names the place."""
+        """An error that names the place."""
         return DataMalformed(f"{self.place}: {what}")
 
     def _storable(self, key: str, text: str) -> str:
@@ -84,21 +88,21 @@ def has_surrogate(text: str) -> bool:
     return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def record_of(place: str, value: object) -> Record:
-    """The record of a JSON value; `DataMalformed` unless it is an object."""
+def json_object(place: str, value: object) -> JsonObject:
+    """A JSON value as an object; `DataMalformed` if it is not one."""
     if not isinstance(value, dict):
         raise DataMalformed(f"{place}: expected an object, found {value!r:.60}")
-    return Record(place, value)
+    return JsonObject(place, value)
 
 
-def json_lines(path: Path) -> Iterator[Record]:
-    """The objects of a JSONL file, plain or gzipped; `DataMalformed` at a line that is not an object."""
+def json_lines(path: Path) -> Iterator[JsonObject]:
+    """The objects of a file, one per line; `DataMalformed` for a line that is not an object."""
     for place, line in text_lines(path):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataMalformed(f"{place}: not JSON: {error}") from error
-        yield record_of(place, value)
+        yield json_object(place, value)
 
 
 def text_lines(path: Path) -> Iterator[tuple[str, str]]:
@@ -120,8 +124,8 @@ def text_lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def plain_or_gzipped(path: Path) -> Path | None:
-    """The file itself, or the one with `.gz` appended; None when neither exists."""
-    return next((each for each in (path, path.with_name(path.name + ".gz")) if each.is_file()), None)
+    """The file, or the one with `.gz` appended, or None if neither exists."""
+    return next(filter(Path.is_file, (path, path.with_name(path.name + ".gz"))), None)
 
 
 @contextmanager

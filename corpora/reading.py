@@ -1,7 +1,7 @@
-"""Files become documents: the content chooses the reader first, the name second.
+"""Reads files into documents with the reader that fits their content first, their name second.
 
-Text in a known encoding is read as plain text, whatever its name. A file of an unknown format is skipped; one
-of a known format that cannot be read is rejected with a reason.
+Text in a known encoding is read as plain text, whatever its name. A file of an unknown format is skipped. A
+file of a known format that cannot be read is rejected with a reason.
 """
 
 from __future__ import annotations
@@ -18,108 +18,123 @@ from .decoding import is_text
 from .front_matter import inner_suffix
 from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, odf, pdf, pptx, rtf, xlsx, xml
 
-Reader = Callable[[bytes, str], Document]
+FormatReader = Callable[[bytes, str], Document]
 
-BY_SUFFIX: dict[str, Reader] = {
-    **dict.fromkeys((".txt", ".text", ".log"), markup.read_text),
-    **dict.fromkeys((".md", ".markdown", ".mdown", ".mkd"), markdown.read),
-    **dict.fromkeys((".html", ".htm", ".xhtml"), html.read),
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".psv"), csv.read),
-    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson"), json.read),
-    **dict.fromkeys((".xml", ".rss", ".atom", ".dbk", ".docbook", ".opml", ".fb2", ".tei"), xml.read),
-    **dict.fromkeys((".rst", ".rest"), markup.read_rst),
-    **dict.fromkeys((".adoc", ".asciidoc", ".asc", ".ad"), markup.read_asciidoc),
-    **dict.fromkeys((".tex", ".latex", ".ltx"), markup.read_tex),
-    ".ipynb": ipynb.read,
-    ".pdf": pdf.read,
+SUFFIXES: dict[FormatReader, str] = {
+    markup.read_text: ".txt .text .log",
+    markdown.read: ".md .markdown .mdown .mkd",
+    html.read: ".html .htm .xhtml",
+    csv.read: ".csv .tsv .tab .psv",
+    json.read: ".json .jsonl .ndjson .geojson",
+    xml.read: ".xml .rss .atom .dbk .docbook .opml .fb2 .tei",
+    markup.read_rst: ".rst .rest",
+    markup.read_asciidoc: ".adoc .asciidoc .asc .ad",
+    markup.read_tex: ".tex .latex .ltx",
+    ipynb.read: ".ipynb",
+    pdf.read: ".pdf",
 }
+BY_SUFFIX = {suffix: reader for reader, suffixes in SUFFIXES.items() for suffix in suffixes.split()}
 
 
 @dataclass(frozen=True, slots=True)
-class Zipped:
-    """A zipped format: its name for messages, the member it needs, its reader, and its media type."""
+class ZipFormat:
+    """A format that is a zip archive.
+
+    name: for messages.
+    suffixes: of its files.
+    part: the member that it needs.
+    read: its reader.
+    media_type: the text of its member `mimetype`, or the empty string.
+    """
 
     name: str
+    suffixes: str
     part: str
-    read: Reader
+    read: FormatReader
     media_type: str = ""
 
 
-WORD = Zipped("Word document", "word/document.xml", docx.read)
-SLIDES = Zipped("PowerPoint presentation", "ppt/presentation.xml", pptx.read)
-SHEETS = Zipped("Excel workbook", "xl/workbook.xml", xlsx.read)
-BOOK = Zipped("EPUB", "META-INF/container.xml", epub.read, epub.MEDIA_TYPE)
-ODT = Zipped("OpenDocument text", "content.xml", odf.read_text, odf.TEXT)
-ODS = Zipped("OpenDocument spreadsheet", "content.xml", odf.read_spreadsheet, odf.SPREADSHEET)
-ODP = Zipped("OpenDocument presentation", "content.xml", odf.read_presentation, odf.PRESENTATION)
-ZIPPED = {
-    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), WORD),
-    **dict.fromkeys((".pptx", ".pptm", ".ppsx", ".potx"), SLIDES),
-    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), SHEETS),
-    **{".epub": BOOK, ".odt": ODT, ".ott": ODT, ".ods": ODS, ".ots": ODS, ".odp": ODP, ".otp": ODP},
-}
-BY_MIMETYPE = {kind.media_type: kind for kind in (BOOK, ODT, ODS, ODP)}  # of the member `mimetype`
+CONTAINERS = (  # recognised by their part
+    ZipFormat("Word document", ".docx .docm .dotx .dotm", "word/document.xml", docx.read),
+    ZipFormat("PowerPoint presentation", ".pptx .pptm .ppsx .potx", "ppt/presentation.xml", pptx.read),
+    ZipFormat("Excel workbook", ".xlsx .xlsm .xltx .xltm", "xl/workbook.xml", xlsx.read),
+    ZipFormat("EPUB", ".epub", epub.CONTAINER, epub.read, epub.MEDIA_TYPE),
+)
+OPEN_DOCUMENTS = (
+    ZipFormat("OpenDocument text", ".odt .ott", odf.CONTENT, odf.read_text, odf.TEXT),
+    ZipFormat("OpenDocument spreadsheet", ".ods .ots", odf.CONTENT, odf.read_spreadsheet, odf.SPREADSHEET),
+    ZipFormat("OpenDocument presentation", ".odp .otp", odf.CONTENT, odf.read_presentation, odf.PRESENTATION),
+)
+ZIP_FORMATS = (*CONTAINERS, *OPEN_DOCUMENTS)
+BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in zip_format.suffixes.split()}
+BY_MIMETYPE = {zip_format.media_type: zip_format for zip_format in ZIP_FORMATS if zip_format.media_type}
 MAIL = (".eml", ".mht", ".mhtml")
-# Text in form, but nothing in it answers a question.
+# Text files that answer no question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "4"  # raise it when a reader accepts other files than before, or reads them differently
+READERS = "4"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
-HEAD = 1024  # bytes with the marks of a format
+HEAD = 1024  # bytes in which a format is recognised
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
 XML_START = re.compile(rb"<\?xml\s")
 SVG_START = re.compile(rb"(?:<(?:\?|!)[^>]{0,300}>\s{0,100}){0,9}<svg[\s>]")
 PGP_START = re.compile(rb"-----BEGIN PGP (?!SIGNED)")  # keys and signatures; a signed message is text
 NOTEBOOK = re.compile(rb'"nbformat"\s{0,100}:')
 MAIL_HEADER = re.compile(rb"(?:From [^\n]{1,200}\n)?[!-9;-~]{1,76}:[ \t\r\n]")
-# A file that starts with one of these is a message whatever its name.
+# A file that starts with one of these is a message, whatever its name.
 FIRST_HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): ", re.I)
-OLE_ENTRY = 128  # bytes, to which the directory entries of an OLE file are aligned
-ZIP, OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0"
+OLE_ENTRY = 128  # bytes; the directory entries of an OLE file are aligned to it
+OLE_PACKAGE = re.compile(re.escape("EncryptedPackage".encode("utf-16-le") + b"\0\0"))
+ZIP = b"PK\x03\x04"
+OLE = b"\xd0\xcf\x11\xe0"
 TYPE_NAMES = {
-    "application/epub+zip": ("epub",),
-    "application/json": ("json",),
-    "application/pdf": ("pdf",),
-    "application/rtf": ("rtf",),
-    "application/vnd.oasis.opendocument.presentation": ("odp",),
-    "application/vnd.oasis.opendocument.spreadsheet": ("ods",),
-    "application/vnd.oasis.opendocument.text": ("odt",),
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": ("pptx",),
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ("xlsx",),
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ("docx",),
-    "application/x-ipynb+json": ("ipynb",),
-    "application/x-ndjson": ("jsonl", "ndjson"),
-    "application/xml": ("xml",),
-    "message/rfc822": ("eml",),
-    "text/asciidoc": ("adoc", "asciidoc"),
-    "text/csv": ("csv",),
-    "text/html": ("html", "htm"),
-    "text/markdown": ("md", "markdown"),
-    "text/plain": ("txt", "text"),
-    "text/tab-separated-values": ("tsv",),
-    "text/x-rst": ("rst",),
-    "text/x-tex": ("tex", "latex"),
+    "application/epub+zip": "epub",
+    "application/json": "json",
+    "application/pdf": "pdf",
+    "application/rtf": "rtf",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/x-ipynb+json": "ipynb",
+    "application/x-ndjson": "jsonl ndjson",
+    "application/xml": "xml",
+    "message/rfc822": "eml",
+    "text/asciidoc": "adoc asciidoc",
+    "text/csv": "csv",
+    "text/html": "html htm",
+    "text/markdown": "md markdown",
+    "text/plain": "txt text",
+    "text/tab-separated-values": "tsv",
+    "text/x-rst": "rst",
+    "text/x-tex": "tex latex",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
-    """A file of an unknown format, and the reason under which it is counted."""
+class SkippedFile:
+    """A file of an unknown format.
+
+    document_id: its name.
+    reason: the reason under which it is counted.
+    """
 
     document_id: str
     reason: str
 
 
-def parse(data: bytes, document_id: str) -> Document | Skipped:
-    """The document in the bytes of a file, its text never blank.
+def parse(data: bytes, document_id: str) -> Document | SkippedFile:
+    """The document in the bytes of a file; its text is never blank.
 
-    `DocumentRejected` when the reader fails, or the text is blank or too long.
+    `DocumentRejected` if the reader fails, or if the text is blank or too long.
     """
     if not data:
         raise DocumentRejected("empty file")
     suffix = inner_suffix(document_id)
     reader = choose_reader(data, suffix)
     if reader is None:
-        return Skipped(document_id, f"unsupported format {suffix or '(no suffix)'}")
+        return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}")
     try:
         document = reader(data, document_id)
     except (DocumentRejected, MemoryError):
@@ -133,8 +148,8 @@ def parse(data: bytes, document_id: str) -> Document | Skipped:
     return document
 
 
-def choose_reader(data: bytes, suffix: str) -> Reader | None:
-    """The reader for a content and a suffix, None when there is none; `DocumentRejected` when they clash."""
+def choose_reader(data: bytes, suffix: str) -> FormatReader | None:
+    """The reader for a content and a suffix, or None; `DocumentRejected` if the two contradict each other."""
     head = data[:HEAD].lstrip(b"\xef\xbb\xbf \t\r\n\f\0")
     if head.startswith(b"%PDF-"):
         return pdf.read
@@ -145,8 +160,8 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
         return None
     if head.startswith(b"{\\rtf"):
         return rtf.read
-    if suffix in ZIPPED:
-        raise DocumentRejected(f"not a {ZIPPED[suffix].name}: it is not a zip archive")
+    if suffix in BY_ZIP_SUFFIX:
+        raise DocumentRejected(f"not a {BY_ZIP_SUFFIX[suffix].name}: it is not a zip archive")
     known = BY_SUFFIX.get(suffix)
     if known is None and (MAIL_HEADER if suffix in MAIL else FIRST_HEADER).match(head):
         return eml.read
@@ -165,48 +180,47 @@ def choose_reader(data: bytes, suffix: str) -> Reader | None:
     return known or markup.read_text
 
 
-def _zip_reader(data: bytes, suffix: str) -> Reader | None:
-    """The reader for a zip archive: its main member or its `mimetype` counts before its name."""
-    promised = ZIPPED.get(suffix)
+def _zip_reader(data: bytes, suffix: str) -> FormatReader | None:
+    """The reader for a zip archive; its main member and its `mimetype` count before its suffix."""
+    promised = BY_ZIP_SUFFIX.get(suffix)
     try:
         names, mimetype = zip_content(data)
     except DAMAGE as error:
         if promised:
             raise DocumentRejected(f"damaged or truncated {promised.name}: {error}") from error
         return None
-    found = next((kind for kind in (WORD, SLIDES, SHEETS, BOOK) if kind.part in names), None)
-    found = found or BY_MIMETYPE.get(mimetype.removesuffix("-template"))
-    if found is None and promised and promised.part not in names:
-        raise DocumentRejected(f"not a {promised.name}: the archive holds no {promised.part}")
-    found = found or promised
-    return found.read if found else None
+    for zip_format in CONTAINERS:
+        if zip_format.part in names:
+            return zip_format.read
+    declared = BY_MIMETYPE.get(mimetype.removesuffix("-template"))
+    if declared:
+        return declared.read
+    if promised and promised.part not in names:
+        raise DocumentRejected(f"not a {promised.name}: the archive has no {promised.part}")
+    return promised.read if promised else None
 
 
 def _refuse_ole(data: bytes, suffix: str) -> None:
-    """Raises `DocumentRejected` for an encrypted Office file, or one named like a zipped format."""
-    name = "EncryptedPackage".encode("utf-16-le") + b"\0\0"
-    at = data.find(name)
-    while at >= 0 and at % OLE_ENTRY:
-        at = data.find(name, at + 1)
-    if at >= 0:
+    """Raise `DocumentRejected` for an encrypted Office file, and for one with the suffix of a zip format."""
+    if any(match.start() % OLE_ENTRY == 0 for match in OLE_PACKAGE.finditer(data)):
         raise DocumentRejected("encrypted Office document: needs a password")
-    if suffix in ZIPPED:
-        raise DocumentRejected(f"encrypted {ZIPPED[suffix].name}, or one of the old form of before 2007")
+    if suffix in BY_ZIP_SUFFIX:
+        raise DocumentRejected(f"encrypted {BY_ZIP_SUFFIX[suffix].name}, or one in the format before 2007")
 
 
 def names_of(media_type: str) -> tuple[str, ...]:
-    """The names of a media type, the usual one first and its own last.
+    """The names of a media type, the most common first and the media type itself last.
 
     >>> names_of("text/markdown")
     ('md', 'markdown', 'text/markdown')
     """
-    return (*TYPE_NAMES.get(media_type, ()), media_type)
+    return (*TYPE_NAMES.get(media_type, "").split(), media_type)
 
 
-def type_name(given: str) -> str:
-    """A type as a person spells it, in the form of `names_of`.
+def type_name(name: str) -> str:
+    """The name of a type as a person types it, in the form of `names_of`.
 
     >>> type_name(" .PDF")
     'pdf'
     """
-    return given.strip().lower().removeprefix(".")
+    return name.strip().lower().removeprefix(".")

@@ -1,22 +1,22 @@
-"""Where sentences start and end: rules and a list of abbreviations, nothing learnt.
+"""Splits text into sentences by rules and a list of English abbreviations.
 
-No sentence crosses a block of lines: paragraph, list item, heading, table row, line of code. A line end alone
-is not a boundary, because most text is wrapped; it becomes one where Markdown or the shape of the lines says
-so. Inside a block a sentence ends after a stop, unless the stop belongs to an abbreviation, an initial or a
-number, or the next word starts in lower case. English abbreviations are known; the full-width stops of
-Chinese and Japanese and those of Indian and Arabic scripts need no space after them.
+A sentence lies in one block of lines: a paragraph, list item, heading, table row or line of code. Most text
+is wrapped, so a line end alone is no boundary; Markdown or the lengths of the lines can make it one. Inside a
+block, a sentence ends after a stop. There are exceptions: the stop belongs to an abbreviation, an initial or
+a number, or the next word starts in lower case. The full-width stops of Chinese and Japanese and the stops of
+Indian and Arabic scripts need no space after them.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 
 FULL_STOPS = "。！？｡।॥؟۔։"  # need no space after them
 CLOSING = "\"'”’»)\\]」』）】*_`"
 OPENING = "\"'“‘«([「『（【*_`"
-# Stops, closing quotes and brackets, note references such as [3]. No part can fail after a long run.
+# Stops, closing quotes and brackets, references such as [3]. No part backtracks over a long run.
 STOP = re.compile(rf"(?:[{FULL_STOPS}]+|[.!?…]+)[{CLOSING}]*(?:\[\w{{1,3}}\]){{0,5}}")
 
 TOKEN_EDGE = re.compile(r"[\s()\[\]{}\"'“”‘’«»—–/*_`]")
@@ -29,13 +29,13 @@ OPENS = re.compile(
     r"[ \t]*(?:[-+*•▪◦‣·●■][ \t]+\S|\(?(?:[0-9]{1,3}|[a-zA-Z])\)[ \t]|[0-9]{1,3}\.[ \t]|#{1,6}[ \t]|\|"
     r"|[A-Z][\w /-]{0,30}:\s)"
 )
-# Headings, rows and rules are complete: the next line starts another block.
+# After a heading, a row or a rule the next line starts a block.
 COMPLETE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||={3,}\s*\Z|-{3,}\s*\Z|\*{3,}\s*\Z)")
-BLANK = re.compile(r"[\s>]*")  # also the empty line of a quotation
+BLANK = re.compile(r"[\s>]*")  # ">" for the empty lines of a quotation
 ROW = " | "
 CELL_END = re.compile(r"(?:(?<!\d)[,;]|[,;](?!\d{3}(?!\d))|\t)(?=\S)")  # of a row of a table in text
 SHORT = 0.6  # of the widest line of its paragraph
-# The last line of a block does not end so.
+# A line that ends like this is not the last of its block.
 LEADS_ON = re.compile(
     r"(?:[,;:(\[–—-]|\b(?:the|a|an|of|and|or|by|to|in|on|at|for|with|from|as|is|are|was|that))\Z", re.I
 )
@@ -50,7 +50,7 @@ def _words(*lines: str) -> frozenset[str]:
 
 # Before a name: the stop never ends the sentence if the word is capitalized.
 TITLES = _words("dr mr mrs ms prof gen col capt cmdr lt sgt maj rev hon pres gov sen rep messrs mt ft ste")
-# Before a number or name that they refer to, in any case.
+# Before the number or name that they refer to, in any case.
 POINTERS = _words(
     "fig figs eq eqs cf viz e.g i.e eg ie vs ca approx resp trans eds chap vol vols pp ref refs incl"
 )
@@ -69,7 +69,7 @@ FIRST_WORDS = _words(
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of the sentences, in order; every character but white space is in one.
+    """Half-open spans of the sentences, in order; each character but white space is in one.
 
     >>> sentence_spans("Dr. No paid $3.50. Why?")
     [(0, 18), (19, 23)]
@@ -78,11 +78,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     for start, end in block_spans(text):
         stops = (stop for stop in STOP.finditer(text, start, end) if stop.end() < end)
         cuts = [stop.end() for stop in stops if _ends_sentence(text, start, stop)]
-        for left, right in pairwise([start, *cuts, end]):
-            first, last = trimmed(text, left, right)
-            if first < last:
-                spans.append((first, last))
-    return spans
+        spans += [trimmed(text, left, right) for left, right in pairwise([start, *cuts, end])]
+    return [(start, end) for start, end in spans if start < end]
 
 
 def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
@@ -104,7 +101,7 @@ def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
 
 
 def _word_may_end(word: str, following: str) -> bool:
-    """False when the stop after `word` belongs to the word, given the following text."""
+    """False when the stop after `word` belongs to the word."""
     small = word.lower()
     if following[0].isdigit():
         return small not in BEFORE_NUMBERS
@@ -125,7 +122,7 @@ def _is_lettered(word: str) -> bool:
 
 
 def block_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open spans of the blocks, without gaps; a blank line belongs to the block before it.
+    """Half-open spans of the blocks, without gaps; blank lines belong to the block before them.
 
     >>> block_spans("wrapped\\nline\\n- item\\n")
     [(0, 13), (13, 20)]
@@ -143,11 +140,11 @@ def block_spans(text: str) -> list[tuple[int, int]]:
         in_fence ^= is_fence
         previous = line
         position += len(line)
-    return [(start, end) for start, end in zip(starts, [*starts[1:], position], strict=True) if start < end]
+    return [(start, end) for start, end in pairwise([*starts, position]) if start < end]
 
 
 def _widths(lines: list[str]) -> list[int]:
-    """For each line the length of the longest line of its paragraph; 0 for blank lines."""
+    """The length of the longest line of each line's paragraph; 0 for blank lines."""
     widths: list[int] = []
     for blank, paragraph in groupby(lines, key=str.isspace):
         lengths = [len(line.rstrip()) for line in paragraph]
@@ -156,7 +153,7 @@ def _widths(lines: list[str]) -> list[int]:
 
 
 def _parts(previous: str, line: str, width: int) -> bool:
-    """True when the line end between two lines of a paragraph of this width separates two blocks."""
+    """True when two lines of a paragraph of this width are in different blocks."""
     if OPENS.match(line) or COMPLETE.match(previous) or FENCE.match(previous):
         return True
     if ROW in line or ROW in previous:
@@ -172,9 +169,9 @@ def _parts(previous: str, line: str, width: int) -> bool:
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without white space at its ends, `(start, start)` when there is nothing else.
+    """The span without white space at its ends; `(start, start)` if it is blank.
 
-    A space with a combining mark stays.
+    A space that carries a combining mark is kept.
 
     >>> trimmed("  a b ", 0, 6)
     (2, 5)
@@ -184,46 +181,32 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     if not words:
         return start, start
     first = start + len(piece) - len(words)
-    if first > start and carries_mark(text, first - 1):
-        first -= 1
+    if first > start and is_mark(text[first]) and unicodedata.category(text[first - 1]) == "Zs":
+        first -= 1  # only a space carries a mark, a line end does not
     return first, first + len(text[first:end].rstrip())
 
 
-def carries_mark(text: str, position: int) -> bool:
-    """True when a combining mark follows the space at `position`; a line end carries none."""
-    return (
-        unicodedata.category(text[position]) == "Zs"
-        and position + 1 < len(text)
-        and is_mark(text[position + 1])
-    )
-
-
 def is_mark(character: str) -> bool:
-    """True for characters that are drawn onto the one before: accents, vowel signs, variation selectors."""
+    """True for characters drawn onto the one before, such as accents, vowel signs and variation selectors."""
     return character >= "\u0300" and unicodedata.category(character)[0] == "M"
 
 
 def cut_before(text: str, start: int, cut: int) -> int:
-    """The last offset in `(start, cut]` that does not separate a character from its marks.
+    """The last offset in `(start, cut]` that does not part a character from its marks.
 
-    Without one, the first offset after `cut`, at most `MAX_MARKS` after it.
+    Without one, the first such offset after `cut`, at most `MAX_MARKS` further on.
 
     >>> cut_before("abe\\u0301d", 0, 3)
     2
     """
-    place = cut
-    while place > start and _is_inside(text, place):
-        place -= 1
-    if place > start:
-        return place
-    place = cut
-    while place < cut + MAX_MARKS and _is_inside(text, place):
-        place += 1
-    return place
+    for place in chain(range(cut, start, -1), range(cut, cut + MAX_MARKS)):
+        if not _is_inside(text, place):
+            return place
+    return cut + MAX_MARKS
 
 
 def _is_inside(text: str, place: int) -> bool:
-    """True when a cut here separates a character from its marks."""
+    """True when a cut here parts a character from its marks."""
     return 0 < place < len(text) and (
         is_mark(text[place]) or ZERO_WIDTH_JOINER in text[place - 1 : place + 1]
     )

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentNotFound, FolderNotFound, IndexNotFound
 
-from ..corpora.folder import Listing, joined, readable, walk
+from ..corpora.folder import Listing, merge, readable, walk
 from ..index.shards import SHARD, is_sharded, shard_of
 
 FOLDER_NAME = ".spanwise"
@@ -156,7 +156,7 @@ def list_roots(roots: Sequence[Root]) -> Listing:
     folders = [existing_folder(root.folder) for root in roots]
     if len(roots) == 1:
         return walk(folders[0])
-    return joined([walk(folder, root.label + "/") for root, folder in zip(roots, folders, strict=True)])
+    return merge([walk(folder, root.label + "/") for root, folder in zip(roots, folders, strict=True)])
 
 
 def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:

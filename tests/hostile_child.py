@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spanwise.corpora.reading import Skipped
+from spanwise.corpora.reading import SkippedFile
 from spanwise.corpora.reading import parse as honest_parse
 from spanwise.pipelines.parsing import worker as parse_worker
 from spanwise.types import Document, Heading, Label
@@ -87,7 +87,7 @@ LIES: dict[bytes, Callable[[Document], Document]] = {
 }
 
 
-def parse(data: bytes, document_id: str) -> Document | Skipped:
+def parse(data: bytes, document_id: str) -> Document | SkippedFile:
     """Do what the first line says, then read the file as ever."""
     name = data.partition(b"\n")[0]
     if name in DEEDS:

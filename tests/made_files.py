@@ -1,4 +1,4 @@
-"""Files of every format, made from a text by other programs than those that read them."""
+"""Makes files of every format from a text, with other libraries than those that read them."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def saved(word: docx.document.Document) -> bytes:
 
 
 def as_pdf(text: str) -> bytes:
-    """One page for each part between form feeds, what Helvetica does not have left out."""
+    """One page per part between form feeds, without characters that Helvetica lacks."""
     pages = [[NOT_IN_HELVETICA.sub("", line) for line in page.split("\n")] for page in text.split("\f")]
     return pdf_of(pages)
 
 
 def pdf_of(pages: list[list[str]], title: str = "", outline: dict[str, int] | None = None) -> bytes:
-    """A PDF of pages of lines; `outline` maps entries to their level, on the page that holds their words."""
+    """A PDF of pages of lines; `outline` gives the level of lines that are entries of the outline."""
     file = BytesIO()
     canvas = Canvas(file, pagesize=A5, invariant=True)
     if title:
@@ -65,7 +65,7 @@ def pdf_of(pages: list[list[str]], title: str = "", outline: dict[str, int] | No
 
 
 def as_csv(text: str, delimiter: str = ",") -> bytes:
-    """A header, and a row for each paragraph."""
+    """A header, and one row per paragraph."""
     rows = [[str(number), part] for number, part in enumerate(text.split("\n\n"))]
     return csv_of([["number", "words"], *rows], delimiter)
 
@@ -77,7 +77,7 @@ def csv_of(rows: Iterable[list[str]], delimiter: str = ",") -> bytes:
 
 
 def as_json(text: str) -> bytes:
-    """A string, a list, a record for each paragraph, and a nested object."""
+    """A string, a list, one record per paragraph, and a nested object."""
     parts = text.split("\n\n")
     nested = {"all": text, "parts": parts, "records": [{"words": part, "size": len(part)} for part in parts]}
     return json.dumps({"nested": {text[:20]: nested}, "numbers": [[1, 2.5]] * 40}).encode()
@@ -88,7 +88,7 @@ def as_json_lines(text: str) -> bytes:
 
 
 def as_xml(text: str) -> bytes:
-    """A title, a paragraph with inline markup, and a record for each paragraph of the text."""
+    """A title, a paragraph with inline markup, and a value per paragraph of the text."""
     root = ElementTree.Element("catalog", {"words": NOT_IN_XML.sub("", text)[:20]})
     for part in NOT_IN_XML.sub("", text).split("\n\n"):
         book = ElementTree.SubElement(root, "book")
@@ -101,7 +101,7 @@ def as_xml(text: str) -> bytes:
 
 
 def as_notebook(text: str) -> bytes:
-    """A Markdown cell and a code cell with its output for each paragraph."""
+    """A Markdown cell and a code cell with its output per paragraph."""
     cells: list[dict[str, object]] = []
     for part in text.split("\n\n"):
         lines = part.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Office files, books and mails made from texts by other programs than those that read them."""
+"""Makes office files, books and mails from texts, with other libraries than those that read them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ CONTAINER = (
 
 def archive(members: Mapping[str, str | bytes]) -> bytes:
     file = BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as target:
         for name, data in members.items():
-            made.writestr(name, data)
+            target.writestr(name, data)
     return file.getvalue()
 
 
@@ -41,9 +41,9 @@ def rezipped(data: bytes, members: Mapping[str, str | bytes]) -> bytes:
 
 
 def without(data: bytes, name: str) -> bytes:
-    """An archive that has lost a member."""
+    """An archive without one of its members."""
     with zipfile.ZipFile(BytesIO(data)) as old:
-        return archive({kept: old.read(kept) for kept in old.namelist() if kept != name})
+        return archive({member: old.read(member) for member in old.namelist() if member != name})
 
 
 def in_xml(text: str) -> str:
@@ -51,7 +51,7 @@ def in_xml(text: str) -> str:
 
 
 def as_pptx(text: str) -> bytes:
-    """One slide for each part between form feeds: a title, and a text box for the rest."""
+    """One slide per part between form feeds, with a title and a text box for the rest."""
     show = pptx.Presentation()
     for part in text.split("\f"):
         slide = show.slides.add_slide(show.slide_layouts[5])
@@ -65,7 +65,7 @@ def as_pptx(text: str) -> bytes:
 
 
 def as_xlsx(text: str) -> bytes:
-    """A row for each line, a cell for each word of it that a tab ends."""
+    """One row per line; tabs separate cells."""
     return workbook({"Sheet1": [line.split("\t") for line in NOT_IN_XML.sub("", text).split("\n")]})
 
 
@@ -116,7 +116,7 @@ def odf(kind: str, body: str, styles: str = "", **members: str) -> bytes:
 
 
 def as_epub(text: str) -> bytes:
-    """One chapter for each part between form feeds."""
+    """One chapter per part between form feeds."""
     chapters = (
         "".join(f"<p>{in_xml(part)}</p>\n" for part in page.split("\n\n")) for page in text.split("\f")
     )
@@ -124,7 +124,7 @@ def as_epub(text: str) -> bytes:
 
 
 def book(chapters: Mapping[str, str], metadata: str = "", manifest: str = "", **members: str) -> bytes:
-    """An EPUB whose chapters are given by name with what stands in their body."""
+    """An EPUB with the bodies of its chapters by name."""
     items = "".join(
         f'<item id="{name}" href="{name}" media-type="application/xhtml+xml"/>' for name in chapters
     )
@@ -148,7 +148,7 @@ def as_eml(text: str) -> bytes:
 
 
 def as_rtf(text: str) -> bytes:
-    """Every code unit that is no plain letter as an escape, with a stand-in for readers without Unicode."""
+    """The text with an escape for each code unit that is no ASCII letter or digit."""
     units = memoryview(text.encode("utf-16-le")).cast("H")
     return b"{\\rtf1\\ansi\\uc1 " + b"".join(map(_rtf_unit, units)) + b"}"
 

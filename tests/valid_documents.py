@@ -1,4 +1,4 @@
-"""What holds for every document that a reader returns, and for its passages."""
+"""Checks that hold for every document of a reader, and for its passages."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from spanwise.types import Document
 
 
 def check(document: Document, words: int = 8, overlap: int = 3) -> None:
-    """Its structure lies in its text; its passages quote it exactly, in order, and leave out nothing."""
+    """Its structure fits its text; its passages quote it exactly, in order, and leave out nothing."""
     check_structure(document)
-    text, passages = document.text, split(document, words, overlap)
+    text = document.text
+    passages = split(document, words, overlap)
     assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
     assert all(a.start < b.start and a.end < b.end for a, b in pairwise(passages))
     reached = 0
@@ -40,9 +41,9 @@ def check_structure(document: Document) -> None:
 
 
 def parts_character(text: str, place: int) -> bool:
-    """True when a cut at this place takes a combining mark from its character.
+    """True when a cut at this place parts a combining mark from its character.
 
-    No character of real text has more than MAX_MARKS; a longer row has to be cut somewhere.
+    A character in real text has at most `MAX_MARKS` marks; a longer row must be cut somewhere.
     """
     if not 0 < place < len(text) or not is_mark(text[place]):
         return False

@@ -1,7 +1,7 @@
-"""BEIR folders: documents, queries, and judgements of which documents answer which query.
+"""Reads BEIR folders: documents, queries, and judgements of which documents answer which query.
 
-`corpus.jsonl` has `_id`, `title` and `text` of each document, `queries.jsonl` has `_id` and `text` of each
-query, `qrels/SPLIT.tsv` has the judgements; all may be gzipped. Judgements in TREC's form are read, too.
+`corpus.jsonl` has the `_id`, `title` and `text` of each document, `queries.jsonl` the `_id` and `text` of
+each query, and `qrels/SPLIT.tsv` the judgements. All may be gzipped. Judgements may be in TREC's format.
 
 Source: Thakur et al., "BEIR: A Heterogenous Benchmark for Zero-shot Evaluation of Information Retrieval
 Models", 2021.
@@ -19,20 +19,27 @@ from spanwise.errors import DataMalformed
 
 from ..json_lines import json_lines, plain_or_gzipped, text_lines
 
-CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
+CORPUS = "corpus.jsonl"
+QUERIES = "queries.jsonl"
+QRELS = "qrels"
 DEFAULT_SPLIT = "test"
 HEADER = ["query-id", "corpus-id", "score"]
 MAX_GRADE = 2**31 - 1
 
-_INTEGER, _COLUMN = re.compile(r"[+-]?[0-9]{1,18}"), re.compile(r"\S+", re.ASCII)
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+_COLUMN = re.compile(r"\S+", re.ASCII)
 
 Qrels = Mapping[str, Mapping[str, int]]
-"""The grade of each judged document by query id and document id; above 0 is relevant."""
+"""The grade of each judged document, by query id and document id; a grade above 0 means relevant."""
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionDocument:
-    """A document to rank; `title` and `text` may be empty."""
+    """A document to rank.
+
+    id: unique in its collection.
+    title, text: may be empty.
+    """
 
     id: str
     title: str
@@ -41,7 +48,11 @@ class CollectionDocument:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question or topic; `text` is one line and not empty."""
+    """A question or topic.
+
+    id: unique in its collection.
+    text: one line, not empty.
+    """
 
     id: str
     text: str
@@ -49,7 +60,13 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A test collection with unique ids."""
+    """A test collection.
+
+    name: the name of its folder.
+    documents: the documents to rank.
+    queries: the questions, with and without judgements.
+    qrels: the judgements, see `Qrels`.
+    """
 
     name: str
     documents: tuple[CollectionDocument, ...]
@@ -58,13 +75,14 @@ class Collection:
 
     @property
     def judged(self) -> tuple[Query, ...]:
-        """The queries that have judgements, in their order."""
+        """The queries that have judgements, in order."""
         return tuple(query for query in self.queries if query.id in self.qrels)
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What the files lack, a line with a count for each kind."""
-        documents, queries = {each.id for each in self.documents}, {each.id for each in self.queries}
+        """One line with a count for each kind of thing that is missing in the files."""
+        documents = {document.id for document in self.documents}
+        queries = {query.id for query in self.queries}
         judged = [name for grades in self.qrels.values() for name in grades]
         counts = {
             "documents without text": sum(not f"{d.title}{d.text}".strip() for d in self.documents),
@@ -76,19 +94,21 @@ class Collection:
 
 
 def read_beir(folder: Path, split: str | None = None) -> Collection:
-    """The collection with the judgements of a split; None is "test", or the only split there is.
+    """The collection in a folder, with the judgements of a split: by default "test", or the only one.
 
-    `DataMalformed` names the file and line that is wrong, `ValueError` lists the splits.
+    `DataMalformed` names the file and line that is wrong. `ValueError` lists the splits.
     """
-    corpus, queries = (plain_or_gzipped(folder / name) for name in (CORPUS, QUERIES))
+    corpus = plain_or_gzipped(folder / CORPUS)
+    queries = plain_or_gzipped(folder / QUERIES)
     if corpus is None or queries is None:
         raise DataMalformed(f"{folder}: not a BEIR folder (corpus.jsonl, queries.jsonl, qrels/SPLIT.tsv)")
     qrels = read_qrels(_qrels_file(folder, split))
-    documents, topics = tuple(_unique(_documents(corpus))), tuple(_unique(_queries(queries)))
-    for path, values in ((corpus, documents), (queries, topics)):
-        if not values:
-            raise DataMalformed(f"{path}: empty")
-    return Collection(folder.resolve().name, documents, topics, qrels)
+    return Collection(
+        name=folder.resolve().name,
+        documents=_unique(corpus, _documents(corpus)),
+        queries=_unique(queries, _queries(queries)),
+        qrels=qrels,
+    )
 
 
 def _qrels_file(folder: Path, split: str | None) -> Path:
@@ -100,13 +120,14 @@ def _qrels_file(folder: Path, split: str | None) -> Path:
 
 
 def read_qrels(path: Path) -> dict[str, dict[str, int]]:
-    """The grade of each judged document by query: BEIR's columns below their header, or TREC's.
+    """The grade of each judged document by query, from a file in the format of BEIR or of TREC.
 
-    TREC's columns are `qid 0 docid relevance`, divided by white space. DataMalformed names the file and the
-    line: other columns, an empty id, a grade that is no integer, a document judged twice; also no judgements.
+    TREC's columns are `qid 0 docid relevance`, separated by white space. `DataMalformed` names the file and
+    line of other columns, an empty id, a grade that is no integer, or a document judged twice. It is also
+    raised for a file without judgements.
     """
     table: dict[str, dict[str, int]] = {}
-    names: dict[str, str] = {}  # one string for a document, however many queries have it
+    names: dict[str, str] = {}  # equal ids share memory
     is_beir = False
     for number, (place, line) in enumerate(text_lines(path)):
         is_header = line.split() == HEADER
@@ -118,25 +139,25 @@ def read_qrels(path: Path) -> dict[str, dict[str, int]]:
             raise DataMalformed(f"{place}: the relevance is {grade!r}; expected an integer")
         grades = table.setdefault(query, {})
         if document in grades:
-            raise DataMalformed(f"{place}: document {document!r} is there twice for query {query!r}")
+            raise DataMalformed(f"{place}: document {document!r} is judged twice for query {query!r}")
         grades[names.setdefault(document, document)] = int(grade)
     if not table:
-        raise DataMalformed(f"{path}: holds no lines; expected a document of a query in each")
+        raise DataMalformed(f"{path}: no judgements. Write a query, a document and a grade per line")
     return table
 
 
 def _beir_row(place: str, line: str) -> Sequence[str]:
     fields = line.rstrip("\r\n").split("\t")
     if len(fields) != 3 or not all(fields):
-        raise DataMalformed(f"{place}: expected {' '.join(HEADER)}, divided by tabs and none of them empty")
+        raise DataMalformed(f"{place}: expected {' '.join(HEADER)}, separated by tabs and none of them empty")
     return fields
 
 
 def _trec_row(place: str, line: str) -> Sequence[str]:
     fields = _COLUMN.findall(line)
     if len(fields) != 4:
-        wanted = "expected `qid 0 docid relevance`, or BEIR's header above"
-        raise DataMalformed(f"{place}: {len(fields)} columns; {wanted}")
+        expected = "expected `qid 0 docid relevance`, or BEIR's header above"
+        raise DataMalformed(f"{place}: {len(fields)} columns; {expected}")
     return fields[0], fields[2], fields[3]
 
 
@@ -154,12 +175,15 @@ def _queries(path: Path) -> Iterator[tuple[str, Query]]:
         yield record.place, Query(record.name("_id"), words)
 
 
-def _unique(items: Iterable[tuple[str, Any]]) -> Iterator[Any]:
-    seen: set[str] = set()
+def _unique(path: Path, items: Iterable[tuple[str, Any]]) -> tuple[Any, ...]:
+    """The items of a file in order; each comes with its place, for error messages."""
+    by_id: dict[str, Any] = {}
     for place, item in items:
         if not item.id.strip():
             raise DataMalformed(f"{place}: the id is empty")
-        if item.id in seen:
+        if item.id in by_id:
             raise DataMalformed(f"{place}: the id {item.id!r:.80} occurs twice")
-        seen.add(item.id)
-        yield item
+        by_id[item.id] = item
+    if not by_id:
+        raise DataMalformed(f"{path}: empty")
+    return tuple(by_id.values())

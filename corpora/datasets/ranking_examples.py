@@ -1,7 +1,9 @@
-"""Lists of passages to train rankers on: `lists.jsonl`, one JSON object a line.
+"""Reads lists of passages to train rankers on, `lists.jsonl`: one JSON object per line.
 
-`question`; `passages`, those that answer it first; `n_positive`, how many of them do; and `scores` by a
-teacher, one for each passage, where there are any.
+question: the question.
+passages: the passages; those that answer the question come first.
+n_positive: the number of passages that answer it, 1 by default.
+scores: the score of each passage by a teacher; optional.
 """
 
 from __future__ import annotations
@@ -20,17 +22,17 @@ SCORE_DIGITS = 4
 
 
 def read_ranking_examples(path: Path) -> Iterator[RankingExample]:
-    """The examples of a `lists.jsonl`, or of a folder with one, in order; equal passages share memory.
+    """The examples of a `lists.jsonl`, or of a folder with one, in order.
 
-    `DataMalformed` names the file and line that is wrong.
+    Equal passages share memory. `DataMalformed` names the file and line that is wrong.
     """
-    found = plain_or_gzipped(path / LISTS if path.is_dir() else path)
-    if found is None:
+    file = plain_or_gzipped(path / LISTS if path.is_dir() else path)
+    if file is None:
         raise DataMalformed(
-            f"{path}: no {LISTS} there. Write one object with question, passages and n_positive a line"
+            f"{path}: no {LISTS} there. Write an object with question, passages and n_positive per line"
         )
     shared: dict[str, str] = {}
-    for record in json_lines(found):
+    for record in json_lines(file):
         n_positive = record.value("n_positive", int) if "n_positive" in record.values else 1
         passages = tuple(shared.setdefault(text, text) for text in record.texts("passages"))
         try:

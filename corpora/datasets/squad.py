@@ -1,8 +1,8 @@
-"""SQuAD 1.1 and 2.0, plain or gzipped: articles with questions, and predictions as the official scripts read.
+"""Reads SQuAD 1.1 and 2.0, plain or gzipped, and predictions in the format of the official scripts.
 
-Source: Rajpurkar et al. 2016 and 2018. Another layout than that of the official files is an error with its
-place. An `answer_start` that misses its text, a common slip, moves to the nearest place where the context
-holds the text; `relocated` names the question.
+Source: Rajpurkar et al. 2016 and 2018. Any other layout is an error that names its place. An `answer_start`
+that misses its text, a common slip, is moved to the nearest occurrence in the context; `relocated` names the
+question.
 """
 
 from __future__ import annotations
@@ -17,24 +17,32 @@ from typing import Any
 
 from spanwise.errors import DataMalformed
 
-from ..json_lines import DAMAGE, Record, has_surrogate, record_of, unpacked
+from ..json_lines import DAMAGE, JsonObject, has_surrogate, json_object, unpacked
 
 MAX_BYTES = 2_000_000_000  # of JSON, after unpacking
 
 
 @dataclass(frozen=True, slots=True)
 class GoldAnswer:
-    """An answer by a person: `context[start : start + len(text)] == text`, in code points."""
+    """An answer by a person: `context[start : start + len(text)] == text`.
+
+    text: the answer, a part of the context.
+    start: its offset in code points.
+    """
 
     text: str
     start: int
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question on a paragraph; an impossible one has no answers.
+class SquadQuestion:
+    """A question about a paragraph.
 
-    `type` is an optional key of ours: factoid, how, why or list; the empty string without it.
+    id: unique in its data set.
+    text: the question.
+    answers: the answers; none if it is impossible.
+    is_impossible: True when the paragraph does not answer it.
+    type: factoid, how, why or list, or the empty string; a key that SQuAD does not have.
     """
 
     id: str
@@ -46,15 +54,23 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A text and its questions."""
+    """A text and its questions.
+
+    context: the text.
+    questions: the questions about it.
+    """
 
     context: str
-    questions: tuple[Question, ...]
+    questions: tuple[SquadQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
-    """The paragraphs of one article, by its title."""
+class SquadArticle:
+    """An article.
+
+    title: its title.
+    paragraphs: its texts with their questions.
+    """
 
     title: str
     paragraphs: tuple[Paragraph, ...]
@@ -62,28 +78,30 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class SquadDataset:
-    """A file. `version` is "2.0" when a question has the key `is_impossible`, else "1.1".
+    """The content of a file.
 
-    `relocated` are the ids of questions with an answer whose start did not match its text, in order.
+    version: "2.0" when a question has the key `is_impossible`, else "1.1".
+    articles: the articles, in order.
+    relocated: the ids of questions with an answer that was moved to its text, in order.
     """
 
     version: str
-    articles: tuple[Article, ...]
+    articles: tuple[SquadArticle, ...]
     relocated: tuple[str, ...] = ()
 
 
 def read_squad(path: Path) -> SquadDataset:
     """The data set in a file; `DataMalformed` names the file, the place and the expected value."""
-    found = _Reader()
-    top = record_of(str(path), _load(path))
-    articles = tuple(found.article(record) for record in top.records("data", "article"))
-    return SquadDataset(found.version, articles, tuple(found.relocated))
+    reader = _Reader()
+    top = json_object(str(path), _load(path))
+    articles = tuple(map(reader.article, top.objects("data", "article")))
+    return SquadDataset(reader.version, articles, tuple(reader.relocated))
 
 
 def read_predictions(path: Path) -> dict[str, str]:
-    """The answer text of each question id, in the order of the file; "" means "no answer".
+    """The answer of each question id, in the order of the file; "" means "no answer".
 
-    DataMalformed: not an object of strings, or an id given twice.
+    `DataMalformed` if the file is not an object of strings, or has an id twice.
     """
     answers = _entries(path, "prediction")
     for name, answer in answers.items():
@@ -97,25 +115,26 @@ def read_predictions(path: Path) -> dict[str, str]:
 def read_na_probabilities(path: Path, required_ids: Collection[str] = ()) -> dict[str, float]:
     """The no-answer probability of each question id, in the order of the file; all finite.
 
-    DataMalformed: as for `read_predictions`, with numbers in place of strings; a required id is missing.
+    `DataMalformed` if the file is not an object of numbers, has an id twice, or lacks a required id.
     """
-    values = _entries(path, what := "no-answer probability")
-    if missing := [name for name in required_ids if name not in values]:
+    values = _entries(path, "no-answer probability")
+    missing = [name for name in required_ids if name not in values]
+    if missing:
         count = f"{len(missing)} of {len(required_ids)} missing"
-        raise DataMalformed(f"{path}: no {what} for {missing[0]!r:.60} ({count})")
+        raise DataMalformed(f"{path}: no no-answer probability for {missing[0]!r:.60} ({count})")
     for name, value in values.items():
         if not isinstance(value, float) or not math.isfinite(value):
             raise DataMalformed(f"{path}: the value of {name!r:.60} is not a finite number")
     return values
 
 
-def _entries(path: Path, what: str) -> dict[str, Any]:
-    """The values by question id; every number in them is a float."""
+def _entries(path: Path, noun: str) -> dict[str, Any]:
+    """The values by question id, with all numbers as floats; `noun` names a value."""
     entries = _load(path, float)
     if not isinstance(entries, dict):
-        raise DataMalformed(f"{path}: expected an object from question id to {what}, found {entries!r:.60}")
-    if broken := next(filter(has_surrogate, entries), None):
-        raise DataMalformed(f"{path}: half of a surrogate pair in the id {broken!r:.60}")
+        raise DataMalformed(f"{path}: expected an object from question id to {noun}, found {entries!r:.60}")
+    for name in filter(has_surrogate, entries):
+        raise DataMalformed(f"{path}: half of a surrogate pair in the id {name!r:.60}")
     return entries
 
 
@@ -135,7 +154,7 @@ def _load(path: Path, parse_int: Callable[[str], float] = int) -> object:
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The pairs as a dict; a duplicate key is an error, where plain JSON keeps the last value."""
+    """The pairs as a dict; `ValueError` for a duplicate key, where JSON would keep the last value."""
     result = dict(pairs)
     if len(result) < len(pairs):
         twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
@@ -144,55 +163,55 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Checks and copies the records of one file, and notes what holds for all of it."""
+    """Checks and copies the objects of one file."""
 
     def __init__(self) -> None:
         self.ids: set[str] = set()
         self.relocated: list[str] = []
         self.version = "1.1"
 
-    def article(self, record: Record) -> Article:
-        title = record.text("title")
-        paragraphs = record.named(title).records("paragraphs", "paragraph")
-        return Article(title, tuple(map(self.paragraph, paragraphs)))
+    def article(self, item: JsonObject) -> SquadArticle:
+        title = item.text("title")
+        paragraphs = item.named(title).objects("paragraphs", "paragraph")
+        return SquadArticle(title, tuple(map(self.paragraph, paragraphs)))
 
-    def paragraph(self, record: Record) -> Paragraph:
-        context = record.text("context")
-        return Paragraph(
-            context, tuple(self.question(each, context) for each in record.records("qas", "question"))
-        )
+    def paragraph(self, item: JsonObject) -> Paragraph:
+        context = item.text("context")
+        questions = (self.question(question, context) for question in item.objects("qas", "question"))
+        return Paragraph(context, tuple(questions))
 
-    def question(self, record: Record, context: str) -> Question:
-        name = record.text("id")
-        record = record.named(name)
+    def question(self, item: JsonObject, context: str) -> SquadQuestion:
+        name = item.text("id")
+        item = item.named(name)
         if name in self.ids:
-            raise record.error("expected every id once, found this one again")
+            raise item.error("expected every id once, found this one again")
         self.ids.add(name)
         is_impossible = False
-        if "is_impossible" in record.values:
+        if "is_impossible" in item.values:
             self.version = "2.0"
-            is_impossible = record.value("is_impossible", bool)
-        answers = tuple(self.answers(record, context))
+            is_impossible = item.value("is_impossible", bool)
+        answers = tuple(self.answers(item, context))
         if is_impossible == bool(answers):
-            wanted = "no answers to an impossible question" if is_impossible else "at least one answer"
-            raise record.error(f"expected {wanted}, found {len(answers)}")
-        kind = record.text("type") if "type" in record.values else ""
-        return Question(name, record.text("question"), answers, is_impossible, kind)
+            expected = "no answers to an impossible question" if is_impossible else "at least one answer"
+            raise item.error(f"expected {expected}, found {len(answers)}")
+        kind = item.text("type") if "type" in item.values else ""
+        return SquadQuestion(name, item.text("question"), answers, is_impossible, kind)
 
-    def answers(self, question: Record, context: str) -> Iterator[GoldAnswer]:
+    def answers(self, question: JsonObject, context: str) -> Iterator[GoldAnswer]:
         name = question.values["id"]
-        for answer in question.records("answers", "answer"):
-            text, given = answer.text("text"), answer.value("answer_start", int)
-            start = _nearest(context, text, given)
+        for answer in question.objects("answers", "answer"):
+            text = answer.text("text")
+            declared = answer.value("answer_start", int)
+            start = _nearest(context, text, declared)
             if start is None:
-                raise answer.error(f"expected the context to hold the answer {text!r:.80}, at {given}")
-            if start != given and self.relocated[-1:] != [name]:
+                raise answer.error(f"expected the context to hold the answer {text!r:.80}, at {declared}")
+            if start != declared and self.relocated[-1:] != [name]:
                 self.relocated.append(name)
             yield GoldAnswer(text, start)
 
 
 def _nearest(context: str, text: str, start: int) -> int | None:
-    """Where the context holds the text, nearest to `start`, the earlier of two; None when nowhere.
+    """The offset of the text in the context nearest to `start`, the earlier of two, or None.
 
     >>> _nearest("to be or not to be", "be", 15)
     16
@@ -201,5 +220,5 @@ def _nearest(context: str, text: str, start: int) -> int | None:
         return start
     before = context.rfind(text, 0, max(0, start) + len(text))
     after = context.find(text, max(0, start))
-    found = [place for place in (before, after) if place >= 0]
-    return min(found, key=lambda place: abs(place - start), default=None)
+    offsets = [offset for offset in (before, after) if offset >= 0]
+    return min(offsets, key=lambda offset: abs(offset - start), default=None)

@@ -1,1 +1,1 @@
-"""One reader a format: `read(data: bytes, document_id: str) -> Document` in a module named after it."""
+"""Readers of formats, each `read(data: bytes, document_id: str) -> Document` in a module of that name."""

@@ -1,4 +1,4 @@
-"""Documents as readers build them: text written piece by piece, its headings and labels, and its title."""
+"""Builds documents: text that is written piece by piece, with headings, labels and a title."""
 
 from __future__ import annotations
 
@@ -12,32 +12,38 @@ from spanwise.types import Document, Heading, Label
 
 from ..front_matter import body_start, front_matter
 
-# A code point that no encoding can store; some PDF font tables produce them.
+# UTF-8 cannot store these code points; the font tables of some PDFs give them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-ZERO_WIDTH_SPACE = "\u200b"  # some site generators hang links on it at the end of headings
+ZERO_WIDTH_SPACE = "\u200b"  # some site generators end headings with it
 MAX_TITLE = 120  # characters
-# What programs put in place of a title: file names, templates.
+# File names and templates that programs store as a title.
 PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rtf|txt|qxd)", re.I)
 
 
 class TextBuilder:
-    """The text, headings and labels of one document. Text is appended and never changed."""
+    """The text, headings, labels and page starts of a document. Text is only appended.
+
+    length: the number of characters written so far.
+    headings, labels: in the order of the text.
+    page_starts: the offset of each page.
+    """
 
     def __init__(self) -> None:
         self.length = 0
         self.headings: list[Heading] = []
         self.labels: list[Label] = []
+        self.page_starts: list[int] = []
         self._pieces: list[str] = []
         self._line_ends = 0
 
     @property
     def text(self) -> str:
-        """Everything written so far, without pending line ends."""
+        """The text written so far, without pending line ends."""
         return "".join(self._pieces)
 
     @property
     def first_heading(self) -> str:
-        """The words of the first heading, or the empty string."""
+        """The first heading, or the empty string."""
         return self.headings[0].text if self.headings else ""
 
     @property
@@ -51,7 +57,7 @@ class TextBuilder:
         return self._line_ends > 0 or self.length == 0
 
     def write(self, text: str) -> int:
-        """Writes the pending line ends and `text`; returns its offset. Empty text writes nothing."""
+        """Write the pending line ends and `text`; returns its offset. Writes nothing for empty text."""
         if not text:
             return self.length
         ends = "\n" * self._line_ends if self.length else ""
@@ -62,35 +68,46 @@ class TextBuilder:
         return start
 
     def write_paragraph(self, text: str, blank: bool = True) -> int:
-        """Writes `text` on lines of its own, by default between empty lines; returns its offset."""
+        """Write `text` on separate lines, by default between empty lines; returns its offset."""
         self.end_line(blank)
         start = self.write(text)
         self.end_line(blank)
         return start
 
+    def write_heading(self, text: str, level: int) -> int:
+        """Write `text` as a heading between empty lines; returns its offset."""
+        start = self.write_paragraph(text)
+        self.add_heading(start, level)
+        return start
+
     def include(self, part: TextBuilder | Document) -> int:
-        """Writes the text of `part` with its headings and labels; returns its offset."""
+        """Write the text of `part` with its headings and labels; returns its offset."""
         start = self.write(part.text)
         self.headings += [replace(heading, start=start + heading.start) for heading in part.headings]
         self.labels += [replace(label, start=start + label.start) for label in part.labels]
         return start
 
+    def add_page(self, page: TextBuilder) -> None:
+        """Start a page with the text of `page`, which may be empty."""
+        self.end_line(blank=True)
+        self.page_starts.append(self.include(page))
+
     def end_line(self, blank: bool = False) -> None:
-        """Ends the line before the next write, or with `blank` also leaves an empty line."""
+        """End the line before the next write; with `blank`, also leave an empty line."""
         self._line_ends = max(self._line_ends, 2 if blank else 1)
 
     def add_heading(self, start: int, level: int) -> None:
-        """Makes the text since `start` a heading, unless it is blank."""
-        words = " ".join(self.text_since(start).replace(ZERO_WIDTH_SPACE, "").split())
+        """Make the text since `start` a heading, unless it is blank."""
+        words = one_line(self.text_since(start).replace(ZERO_WIDTH_SPACE, ""))
         if words:
             self.headings.append(Heading(start, level, words))
 
     def add_label(self, start: int, text: str) -> None:
-        """Names the place from `start` to the next label, as the format does: a slide, a row, a cell."""
+        """Label the text from `start` to the next label: with a slide, a row or a cell, for example."""
         self.labels.append(Label(start, text))
 
     def text_since(self, start: int) -> str:
-        """The text from the offset `start` on, in time linear in its length."""
+        """The text from the offset `start` on; the time is linear in its length."""
         tail: list[str] = []
         position = self.length
         for piece in reversed(self._pieces):
@@ -101,7 +118,7 @@ class TextBuilder:
         return "".join(reversed(tail))[start - position :]
 
     def finish_slide(self, number: int, notes: str) -> None:
-        """Labels the text as that of a slide, and writes its speaker notes under a label of their own."""
+        """Label the text as a slide, and write its speaker notes with another label."""
         if self.length:
             self.add_label(0, f"slide {number}")
         if notes:
@@ -115,20 +132,16 @@ def build_document(
     document_id: str,
     media_type: str,
     *titles: str,
-    page_starts: Sequence[int] = (),
     **metadata: str,
 ) -> Document:
-    """The document of the file `data`, titled by the first of `titles` with words, else the file name.
-
-    Metadata without a value is dropped.
-    """
+    """The document of the file `data`; see `choose_title` for its title. Empty metadata is dropped."""
     return Document(
         id=document_id,
         media_type=media_type,
         sha256=sha256(data).hexdigest(),
         title=choose_title(*titles, document_id=document_id),
         text=builder.text,
-        page_starts=tuple(page_starts),
+        page_starts=tuple(builder.page_starts),
         headings=tuple(builder.headings),
         labels=tuple(builder.labels),
         metadata={key: value for key, value in metadata.items() if value},
@@ -145,17 +158,18 @@ def source_document(
     labels: Sequence[Label] = (),
     **metadata: str,
 ) -> Document:
-    """The document of a file whose text is stored as it is; `decoded` is its text and its encoding.
+    """The document of a file whose text is stored unchanged; `decoded` is its text and its encoding.
 
-    Front matter gives the title and metadata, and holds no heading.
+    Front matter gives the title and metadata, and has no headings.
     """
-    text, encoding = decoded
+    text, metadata["encoding"] = decoded
     builder = TextBuilder()
     builder.write(text)
-    builder.headings, builder.labels = list(headings), list(labels)
-    metadata["encoding"] = encoding
-    document = build_document(builder, data, document_id, media_type, *titles, page_starts=(), **metadata)
-    if not (start := body_start(document)):
+    builder.headings += headings
+    builder.labels += labels
+    document = build_document(builder, data, document_id, media_type, *titles, **metadata)
+    start = body_start(document)
+    if not start:
         return document
     _, values = front_matter(text)
     return replace(
@@ -167,7 +181,7 @@ def source_document(
 
 
 def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:
-    """One line of all remarks with their items; remarks without items are dropped.
+    """All remarks with their items on one line; remarks without items are dropped.
 
     >>> join_remarks({"hidden slides": ["2", "5"], "slides without text": []})
     'hidden slides: 2, 5'
@@ -176,7 +190,7 @@ def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:
 
 
 def choose_title(*candidates: str, document_id: str) -> str:
-    """The first candidate with words, on one line and cut to `MAX_TITLE`; else the stem of the file name."""
+    """The first candidate that is a title, shortened; else the stem of the file name."""
     for candidate in candidates:
         words = shorten(candidate)
         if words and not PLACEHOLDER.fullmatch(words):
@@ -186,10 +200,20 @@ def choose_title(*candidates: str, document_id: str) -> str:
 
 def shorten(title: str) -> str:
     """The title on one line, cut at a word to `MAX_TITLE` characters."""
-    words = " ".join(title[: 20 * MAX_TITLE].split()).removeprefix("Microsoft Word - ")
+    words = one_line(title[: 20 * MAX_TITLE]).removeprefix("Microsoft Word - ")
     if len(words) <= MAX_TITLE:
         return words
-    return words[: MAX_TITLE - 1].rpartition(" ")[0] or words[: MAX_TITLE - 1]
+    cut = words[: MAX_TITLE - 1]
+    return cut.rpartition(" ")[0] or cut
+
+
+def one_line(*pieces: str) -> str:
+    """The words of some adjacent pieces of text, with single spaces between them.
+
+    >>> one_line(" The\\n", "mi", "ll")
+    'The mill'
+    """
+    return " ".join("".join(pieces).split())
 
 
 def first_line(text: str) -> str:

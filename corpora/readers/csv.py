@@ -1,8 +1,8 @@
-"""Tables in text: the stored text is the file, every row has a label, the header row is a heading.
+"""Reads CSV and similar tables: the text is stored unchanged, rows get labels, the header is a heading.
 
-The standard library's reader gives no offsets, so one expression that never backtracks finds the records: a
-quoted field ends with a quote before a delimiter or a line end; a quote without that is an ordinary
-character.
+The reader of the standard library gives no offsets, so a regular expression finds the records; it never
+backtracks. A quoted field ends with a quote before a delimiter or a line end; other quotes are ordinary
+characters.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading, Label
 
 from ..decoding import decode
-from .builder import source_document
+from .builder import one_line, source_document
 
 MEDIA_TYPES = {"\t": "text/tab-separated-values"}
 MEDIA_TYPE = "text/csv"
 DELIMITERS = ",\t;|"  # ties go to the first
-HEAD = 1 << 16  # characters that tell the delimiter and the header
+HEAD = 1 << 16  # characters in which the delimiter and the header are looked for
 SAMPLE = 100  # records
 HEADER_WITHIN = 10  # records
 MAX_HEADER = 400  # characters
 MAX_ROWS = 1_000_000
-# A number, date, time, amount or share: not the name of a column.
+# A number, date, time, amount or percentage, which is no name of a column.
 VALUE = re.compile(r"[-+(]?[$€£¥]?[-+]?[0-9][0-9.,:/ TZ%)+-]{0,40}")
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a table; rows are numbered as in a spreadsheet, with the header.
+    """The document of a table. Row numbers count the header, as in a spreadsheet.
 
     `DocumentRejected` above `MAX_ROWS` rows.
     """
@@ -51,12 +51,12 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:
-    """The offset and the source of each record with its line end."""
+    """The offset and the source of each record, with its line end."""
     field = _field(delimiter)
     pattern = rf"{field}(?:{re.escape(delimiter)}{field})*+(?:\r\n|\r|\n|\Z)"
-    for found in re.finditer(pattern, text):
-        if found[0]:
-            yield found.start(), found[0]
+    for match in re.finditer(pattern, text):
+        if match[0]:
+            yield match.start(), match[0]
 
 
 def _field(delimiter: str) -> str:
@@ -69,24 +69,24 @@ def cells(record: str, delimiter: str) -> list[str]:
     values = []
     for field in re.findall(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n")):
         quoted = len(field) > 1 and field[0] == field[-1] == '"'
-        values.append(" ".join((field[1:-1].replace('""', '"') if quoted else field).split()))
+        values.append(one_line(field[1:-1].replace('""', '"') if quoted else field))
     return values
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter that splits most of the first records into the same number of cells, above one."""
+    """The delimiter that splits most of the first records into the same number of cells, two or more."""
     return max(DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))
 
 
 def _agreement(text: str, delimiter: str) -> tuple[int, int]:
-    """How many records have the commonest number of cells, and that number; single cells do not count."""
+    """The number of records with the most common number of cells above one, and that number."""
     sizes = Counter(len(cells(record, delimiter)) for _, record in islice(records(text, delimiter), SAMPLE))
     several = [(count, size) for size, count in sizes.items() if size > 1]
     return max(several, default=(0, 0))
 
 
 def find_header(text: str, delimiter: str) -> Heading | None:
-    """The names of the columns as a heading: the first row of several cells, if all are names."""
+    """The first row of several cells as a heading, if all cells look like names of columns."""
     for start, record in islice(records(text, delimiter), HEADER_WITHIN):
         row = cells(record, delimiter)
         filled = [name for name in row if name]

@@ -1,9 +1,9 @@
-"""Word documents: paragraphs and tables in the order of the body, then footnotes and endnotes.
+"""Reads Word documents: paragraphs and tables in the order of the body, then footnotes and endnotes.
 
-python-docx opens the file; the text comes from the XML, because its `paragraph.text` leaves out tracked
-insertions, content controls, text boxes and formulas. Deleted text, field codes, headers, footers and
-comments are left out. Paragraphs stand between empty lines, cells are separated by " | ", list items start
-with "- ", notes follow the body as "[1] …".
+python-docx opens the file. The text comes from the XML, because the property `text` of its paragraphs has no
+tracked insertions, content controls, text boxes and formulas. Deleted text, field codes, headers, footers and
+comments are left out. Paragraphs are separated by empty lines and cells by " | ". List items start with "- ",
+and notes follow the body as "[1] …".
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder, build_document, one_line
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -27,16 +28,20 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-PARAGRAPH, TABLE, ROW, CELL, BOX = f"{W}p", f"{W}tbl", f"{W}tr", f"{W}tc", f"{W}txbxContent"
+PARAGRAPH = f"{W}p"
+TABLE = f"{W}tbl"
+ROW = f"{W}tr"
+CELL = f"{W}tc"
+BOX = f"{W}txbxContent"
 REFERENCES = (f"{W}footnoteReference", f"{W}endnoteReference")
 BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
-# What is not shown, is not text, or occurs a second time for older programs.
+# Elements that are not shown, are no text, or repeat text for older programs.
 LEFT_OUT = frozenset((f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}pPr", f"{W}rPr", f"{MC}Fallback"))
-# "Heading 2" is Word's own; publishers' templates say "HeadB" or "ChapterTitle".
+# "Heading 2" in Word; "HeadB" or "ChapterTitle" in the templates of publishers.
 HEADING_NAME = re.compile(r"head(?:ing)?[ _-]?([1-9a-f])", re.I)
 TITLE_NAME = re.compile(r"(?:chapter|document)?[ _-]?title", re.I)
 CODE_NAME = re.compile(r"\b(?:code|verbatim|preformatted|source)", re.I)
-MAX_BASES = 20  # styles that build on each other
+MAX_BASES = 20  # styles in a chain of inheritance
 
 
 def read(data: bytes, document_id: str) -> Document:
@@ -46,7 +51,8 @@ def read(data: bytes, document_id: str) -> Document:
     with office_file(data, "Word document") as file:
         try:
             word = docx.Document(file)
-            builder, title = write_body(word), word.core_properties.title or ""
+            builder = write_body(word)
+            title = word.core_properties.title or ""
         except KeyError as error:  # a part that python-docx looks for by its transitional name
             reason = f"damaged, or in the Strict Open XML form: {error.args[0]}"
             raise DocumentRejected(reason) from error
@@ -71,7 +77,12 @@ def write_body(word: WordDocument) -> TextBuilder:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The meaning of a paragraph style: heading level (0 for none), list item, line of code."""
+    """The meaning of a paragraph style.
+
+    level: the heading level, 0 for other paragraphs.
+    item: True for list items.
+    code: True for lines of code.
+    """
 
     level: int = 0
     item: bool = False
@@ -79,8 +90,10 @@ class Style:
 
 
 def read_style(style: BaseStyle) -> Style:
-    """The meaning of a style, inherited from the styles it builds on."""
-    level, item, code = 0, False, False
+    """The meaning of a style, with what it inherits from the styles below it."""
+    level = 0
+    item = False
+    code = False
     current: BaseStyle | None = style
     for _ in range(MAX_BASES):
         if current is None:
@@ -94,28 +107,29 @@ def read_style(style: BaseStyle) -> Style:
 
 
 def _named_level(name: str) -> int:
-    """The heading level that a style's name gives, 0 for none; letters count as numbers."""
+    """The heading level in a style's name, 0 without one; the letters a to f count as 1 to 6."""
     if TITLE_NAME.fullmatch(name):
         return 1
     heading = HEADING_NAME.fullmatch(name)
-    return "123456789".find(heading[1]) + 1 or "abcdef".find(heading[1].lower()) + 1 if heading else 0
+    number = int(heading[1], 16) if heading else 0
+    return number - 9 if number > 9 else number
 
 
 def _outline_level(element: Element) -> int:
-    """The heading level that a paragraph or style sets itself, 0 for none."""
+    """The heading level that a paragraph or style sets directly, 0 without one."""
     outline = element.find(f"{W}pPr/{W}outlineLvl")
     value = "9" if outline is None else str(outline.get(f"{W}val", "9"))
     return int(value) + 1 if re.fullmatch("[0-8]", value) else 0
 
 
 def _is_numbered(element: Element) -> bool:
-    """True when a paragraph or style carries a bullet or number; numId 0 takes one away."""
+    """True when a paragraph or style has a bullet or number; numId 0 removes an inherited one."""
     number = element.find(f"{W}pPr/{W}numPr/{W}numId")
     return number is not None and number.get(f"{W}val") != "0"
 
 
 def _children(element: Element, *tags: str) -> Iterator[Element]:
-    """The nearest elements below with one of the tags, through all that only wraps them."""
+    """The elements with one of the tags, at any depth but not inside each other."""
     for child in element:
         if child.tag in tags:
             yield child
@@ -124,16 +138,16 @@ def _children(element: Element, *tags: str) -> Iterator[Element]:
 
 
 class BodyWriter:
-    """Writes blocks into `builder` in document order. lxml allows 256 levels, so recursion is bounded."""
+    """Writes blocks into `builder` in document order; lxml limits the depth of recursion to 256."""
 
     def __init__(self, styles: dict[str, Style]) -> None:
         self.builder = TextBuilder()
         self._styles = styles
         self._last = Style()
-        self._boxes: list[Element] = []  # text boxes inside a paragraph, written after it
+        self._boxes: list[Element] = []  # of the current paragraph, written after it
 
     def write_blocks(self, container: Element) -> None:
-        """Writes the paragraphs and tables of a body, cell or text box."""
+        """Write the paragraphs and tables of a body, cell or text box."""
         for block in _children(container, PARAGRAPH, TABLE):
             if block.tag == TABLE:
                 self._write_table(block)
@@ -143,9 +157,9 @@ class BodyWriter:
                 self.write_blocks(self._boxes.pop(0))
 
     def write_notes(self, notes: Element) -> None:
-        """Writes footnotes or endnotes, one paragraph each; separators carry a type and are not notes."""
+        """Write each footnote or endnote as a paragraph; separators have a type and are left out."""
         for note in notes:
-            words = "" if note.get(f"{W}type") else " ".join("".join(self._texts(note)).split())
+            words = "" if note.get(f"{W}type") else one_line(*self._texts(note))
             if words:
                 self.builder.write_paragraph(f"[{note.get(f'{W}id')}] {words}")
 
@@ -155,7 +169,7 @@ class BodyWriter:
         text = text.rstrip() if style.code else text.strip()
         if not text.strip():
             return
-        # Items of a list and lines of a program are paragraphs in Word, but stand together.
+        # Word stores list items and lines of code as paragraphs; no empty lines separate them here.
         together = style == self._last and (style.item or style.code)
         self.builder.end_line(blank=not together)
         start = self.builder.write(f"- {text}" if style.item else text)
@@ -172,21 +186,20 @@ class BodyWriter:
     def _write_table(self, table: Element) -> None:
         rows = [list(_children(row, CELL)) for row in _children(table, ROW)]
         self._last = Style()
-        if all(len(cells) < 2 for cells in rows):  # a frame around text, not a table of data
-            for cells in rows:
-                for cell in cells:
-                    self.write_blocks(cell)
+        if all(len(cells) < 2 for cells in rows):  # a frame around text, no table
+            for cell in chain.from_iterable(rows):
+                self.write_blocks(cell)
             return
         self.builder.end_line(blank=True)
         for cells in rows:
-            words = [" ".join("".join(self._texts(cell)).split()) for cell in cells]
+            words = [one_line(*self._texts(cell)) for cell in cells]
             while words and not words[-1]:
                 words.pop()
             self.builder.write(" | ".join(words))
             self.builder.end_line()
 
     def _texts(self, element: Element) -> Iterator[str]:
-        """The pieces of text below an element; text boxes are kept for later."""
+        """The pieces of text in an element; its text boxes are written later."""
         for child in element:
             tag = child.tag
             if tag in BREAKS:

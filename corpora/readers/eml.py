@@ -1,8 +1,8 @@
-"""Mail messages: subject, sender, receivers and date, then the text, then the attachments.
+"""Reads mail messages: subject, sender, receivers and date, then the text, then the attachments.
 
-Of several forms of the same text the plain one is taken. Attached texts and messages are read; of other
-attachments the name is kept. Headers are decoded here, because the standard library's newer policy fails on
-some broken headers and takes quadratic time on some long ones.
+The plain form of a text is preferred to others. Attached texts and messages are read; other attachments are
+named. Headers are decoded here, because the newer policy of the standard library fails on some broken headers
+and takes quadratic time on some long ones.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from spanwise.types import Document
 
 from ..decoding import decode
 from . import html
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder, build_document, one_line
 
 MEDIA_TYPE = "message/rfc822"
 SHOWN = ("From", "To", "Cc", "Date")
 LEADING_BLANKS = b"\xef\xbb\xbf\r\n"
 MAX_DEPTH = 20  # parts inside parts
 MAX_HEADER = 10_000  # characters
-ESCAPING = ("iso2022", "hz")  # encodings whose bytes look like ASCII: only the declaration tells them
-FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end that only keeps lines short
+ESCAPING = ("iso2022", "hz")  # encodings whose bytes look like ASCII; only their declaration shows them
+FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end in the middle of a paragraph
 
 
 class ShortHeaders(Compat32):
-    """Headers cut to `MAX_HEADER`: the standard library takes quadratic time on parameters."""
+    """Cuts headers to `MAX_HEADER`, because the standard library takes quadratic time on parameters."""
 
     def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
         """The name and the value of the header on these lines."""
@@ -43,7 +43,7 @@ class ShortHeaders(Compat32):
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an .eml file, titled by its subject; labels name attachments."""
+    """The document of an .eml file, titled by its subject, with a label for each attachment."""
     message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(LEADING_BLANKS))
     if not message.keys():
         raise DocumentRejected("not a mail message: it has no header")
@@ -63,17 +63,16 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 class MailWriter:
-    """Writes a message and what is inside it into `builder`."""
+    """Writes a message and its parts into `builder`."""
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
         self._after_attachment = False
 
     def write_message(self, message: Message, depth: int = 0) -> None:
-        """Writes the subject as heading, the headers on lines of their own, and every part."""
+        """Write the subject as a heading, each shown header on a line, and every part."""
         self._after_attachment = False
-        start = self.builder.write_paragraph(_header(message, "Subject"))
-        self.builder.add_heading(start, 1)
+        self.builder.write_heading(_header(message, "Subject"), 1)
         for name in SHOWN:
             if value := _header(message, name):
                 self.builder.write(f"{name}: {value}")
@@ -104,10 +103,10 @@ class MailWriter:
                 self._after_attachment = False
 
     def _write_attachment(self, part: Message) -> None:
-        """Writes the name, and the text if it is one; pictures inside a page have no name."""
+        """Write the name of an attachment, and its text if it has one."""
         name = _file_name(part)
         if not name and part.get_content_disposition() != "attachment":
-            return
+            return  # a picture inside a page
         start = self.builder.write(f"Attachment: {name or 'without a name'}")
         self.builder.add_label(start, f"attachment {name}".rstrip())
         self.builder.end_line(blank=True)
@@ -116,7 +115,7 @@ class MailWriter:
         self._after_attachment = True
 
     def _include(self, part: Message) -> int:
-        """The offset at which the text of a part starts."""
+        """Write the text of a part; returns its offset."""
         text = _text(part)
         if part.get_content_type() == "text/html":
             return self.builder.include(html.read(text.encode(), "page"))
@@ -128,13 +127,13 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _preferred(forms: list[Message]) -> Message:
-    """The plain form of a text if it is not blank, else the last, which is the richest."""
+    """The plain form of a text unless it is blank, else the last, which is the richest."""
     plain = (form for form in forms if form.get_content_type() == "text/plain" and _text(form).strip())
     return next(plain, forms[-1] if forms else Message())
 
 
 def _text(part: Message) -> str:
-    """The text of a part with line ends of one kind and flowed lines joined."""
+    """The text of a part, with "\\n" as line ends and flowed lines joined."""
     data = part.get_payload(decode=True)
     text = _in_charset(data if isinstance(data, bytes) else b"", part.get_content_charset())
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
@@ -142,18 +141,18 @@ def _text(part: Message) -> str:
 
 
 def _header(message: Message, name: str) -> str:
-    """The decoded value of the first header of that name on one line, or the empty string."""
+    """The decoded value of a header on one line, or the empty string; the first one if it is repeated."""
     values = (value for key, value in message.raw_items() if key.lower() == name.lower())
     return _readable(str(next(values, "")))
 
 
 def _date(message: Message) -> str:
-    """The time in the Date header in ISO 8601, or the empty string."""
+    """The date of a message in ISO 8601, or the empty string."""
     try:
         moment = parsedate_to_datetime(_header(message, "Date"))
     except (TypeError, ValueError, OverflowError):
         return ""
-    # The zone -0000 means UTC, from a sender somewhere else.
+    # The zone -0000 means UTC without a known zone.
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
@@ -161,13 +160,13 @@ def _file_name(part: Message) -> str:
     """The name of an attachment, or the empty string."""
     try:
         return _readable(part.get_filename() or "")
-    except (LookupError, TypeError, ValueError):  # parameters that are split or encoded the wrong way
+    except (LookupError, TypeError, ValueError):  # parameters that are wrongly split or encoded
         return ""
 
 
 def _readable(raw: str) -> str:
-    """Encoded words and bare bytes as text on one line; what cannot be decoded stays."""
-    # The parser keeps bytes that are not ASCII as surrogates.
+    """A header with its encoded words and bare bytes decoded, on one line; unknown codes are kept."""
+    # The parser gives bytes that are not ASCII as surrogates.
     text = raw if raw.isascii() else _in_charset(raw.encode("utf-8", "surrogateescape"), None)
     try:
         parts = decode_header(text)
@@ -175,14 +174,14 @@ def _readable(raw: str) -> str:
         parts = [(text, None)]
     decoded = ""
     for words, charset in parts:
-        if isinstance(words, bytes):  # between encoded words they come in Python's own escape
+        if isinstance(words, bytes):  # between encoded words, the standard library escapes text
             words = _in_charset(words, charset) if charset else words.decode("raw-unicode-escape", "replace")
         decoded += words
-    return " ".join(decoded.split()) or " ".join(text.split())
+    return one_line(decoded) or one_line(text)
 
 
 def _in_charset(data: bytes, charset: str | None) -> str:
-    """Text in a declared character set; where that is wrong or missing, in the one that fits."""
+    """The text in a declared character set, or in the likeliest if that is wrong or missing."""
     try:
         if charset and codecs.lookup(charset).name.startswith(ESCAPING):
             return data.decode(charset, "replace")

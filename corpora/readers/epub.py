@@ -1,8 +1,8 @@
-"""EPUB 2 and 3: the chapters in reading order, each as a browser shows it.
+"""Reads EPUB 2 and 3: the chapters in reading order, each as a browser shows it.
 
-A chapter without a heading gets its title from the table of contents: the page with a `nav` of EPUB 3, else
-the NCX of EPUB 2. Missing chapters are remarked. The contents page is navigation and left out. A chapter that
-is listed as encrypted rejects the book; font obfuscation does not.
+A chapter without a heading gets its title from the table of contents, the `nav` of EPUB 3 or the NCX of EPUB
+2. The contents page itself is left out. The metadata name missing chapters. A book with encrypted chapters is
+rejected; obfuscated fonts do not matter.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from spanwise.types import Document, Heading
 from ..archive import Archive, Element, attribute, local_name
 from ..decoding import decode
 from . import html
-from .builder import TextBuilder, build_document, join_remarks
+from .builder import TextBuilder, build_document, join_remarks, one_line
 
 MEDIA_TYPE = "application/epub+zip"
-OPENING = 200  # characters of a chapter in which its own heading is expected
-CONTAINER, ENCRYPTION = "META-INF/container.xml", "META-INF/encryption.xml"
+OPENING = 200  # characters at the start of a chapter in which its heading is expected
+CONTAINER = "META-INF/container.xml"
+ENCRYPTION = "META-INF/encryption.xml"
 NCX = "application/x-dtbncx+xml"
 OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
 CHAPTERS = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "")
@@ -30,7 +31,12 @@ CHAPTERS = ("application/xhtml+xml", "text/html", "text/x-oeb1-document", "")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line of the table of contents: depth from 1, title, and the chapter it refers to."""
+    """A line of the table of contents.
+
+    level: its depth, from 1.
+    title: its words.
+    part: the member of the archive that it refers to.
+    """
 
     level: int
     title: str
@@ -38,7 +44,7 @@ class Entry:
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an EPUB; title, creators and language from its package document."""
+    """The document of an EPUB, with title, creators and language from its package document."""
     book = Book(Archive(data))
     builder = TextBuilder()
     missing = [part for part in book.spine if not _write_chapter(builder, book, part)]
@@ -55,7 +61,7 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def _write_chapter(builder: TextBuilder, book: Book, part: str) -> bool:
-    """False when the archive does not hold the chapter."""
+    """Write a chapter with its label; False if the archive does not have it."""
     if part not in book.archive.names:
         return False
     chapter = html.read(book.archive.read(part), part)
@@ -76,7 +82,7 @@ def _write_chapter(builder: TextBuilder, book: Book, part: str) -> bool:
 
 
 class Book:
-    """The chapters of a book in reading order, and its table of contents by chapter."""
+    """A book: its chapters in reading order, and the first entry of each in the table of contents."""
 
     def __init__(self, archive: Archive) -> None:
         self.archive = archive
@@ -98,9 +104,9 @@ class Book:
             self.contents.setdefault(entry.part, entry)
 
     def metadata(self, name: str) -> list[str]:
-        """The values of the Dublin Core element of that name."""
-        found = self._opf.iter(f"{{http://purl.org/dc/elements/1.1/}}{name}")
-        return [words for element in found if (words := _words(element))]
+        """The values of a Dublin Core element, without empty ones."""
+        elements = self._opf.iter(f"{{http://purl.org/dc/elements/1.1/}}{name}")
+        return list(filter(None, map(_words, elements)))
 
     def _refuse_encrypted(self) -> None:
         if ENCRYPTION not in self.archive.names:
@@ -112,21 +118,23 @@ class Book:
                 raise DocumentRejected("encrypted EPUB: its chapters are under digital rights management")
 
     def _entries(self, items: list[Element]) -> Iterator[Entry]:
-        """The table of contents, of the first kind that has entries."""
-        navs = [item for item in items if "nav" in attribute(item, "properties").split()]
-        ncxs = [item for item in items if attribute(item, "media-type") == NCX]
-        for found, read_entries in ((navs, self._nav_entries), (ncxs, self._ncx_entries)):
-            for item in found:
-                name = self._part(self._opf_name, attribute(item, "href"))
-                entries = list(read_entries(name)) if name in self.archive.names else []
-                if entries:
-                    yield from entries
-                    return
+        """The entries of the first table of contents that has any."""
+        tables = [
+            (item, self._nav_entries) for item in items if "nav" in attribute(item, "properties").split()
+        ]
+        tables += [(item, self._ncx_entries) for item in items if attribute(item, "media-type") == NCX]
+        for item, read_entries in tables:
+            name = self._part(self._opf_name, attribute(item, "href"))
+            entries = list(read_entries(name)) if name in self.archive.names else []
+            if entries:
+                yield from entries
+                return
 
     def _ncx_entries(self, name: str) -> Iterator[Entry]:
         for point in self.archive.xml(name).iter("{*}navPoint"):
             level = 1 + sum(local_name(above) == "navPoint" for above in point.iterancestors())
-            label, content = point.find("{*}navLabel"), point.find("{*}content")
+            label = point.find("{*}navLabel")
+            content = point.find("{*}content")
             if label is not None and content is not None:
                 yield Entry(level, _words(label), self._part(name, attribute(content, "src")))
 
@@ -135,13 +143,13 @@ class Book:
         nav = page.find("nav", attrs={"epub:type": "toc"}) or page.find("nav")
         for link in nav.find_all("a", href=True) if nav else ():
             level = len(link.find_parents("ol"))
-            yield Entry(level, " ".join(link.get_text().split()), self._part(name, str(link["href"])))
+            yield Entry(level, one_line(link.get_text()), self._part(name, str(link["href"])))
 
     def _part(self, source: str, reference: str) -> str:
-        """The member that a reference means, without the place inside it."""
+        """The member of the archive that a reference points to."""
         name = unquote(reference.partition("#")[0])
         return posixpath.normpath(posixpath.join("/", posixpath.dirname(source), name)).lstrip("/")
 
 
 def _words(element: Element) -> str:
-    return " ".join("".join(element.itertext()).split())
+    return one_line(*element.itertext())

@@ -1,9 +1,11 @@
-"""HTML: the text that a browser shows, in lines; tags, scripts and navigation are left out.
+"""Reads HTML: the text that a browser shows, without scripts and navigation.
 
-Blocks end lines; paragraphs, headings, lists and tables stand between empty lines; cells are separated by
-" | "; list items start with "- " or their number; `<pre>` keeps its white space; images give their
-alternative text. A table that only arranges the page is read as its blocks. Nothing is fetched, and lxml
-parses in linear time, where the standard library's parser is quadratic in unclosed tags.
+Blocks end lines. Empty lines separate paragraphs, headings, lists and tables, and " | " separates cells. List
+items start with "- " or their number. `<pre>` keeps its white space, and images give their alternative text.
+A table that only arranges the page is read as its blocks.
+
+Nothing is fetched. lxml parses in linear time; the parser of the standard library takes quadratic time on
+unclosed tags.
 """
 
 from __future__ import annotations
@@ -31,28 +33,36 @@ DROPPED = frozenset(
 )
 LISTS = frozenset(("ul", "ol", "menu"))
 CELLS = frozenset(("td", "th"))
-# Blocks between empty lines, and blocks on lines of their own.
+# Blocks between empty lines, and blocks that only end lines.
 PARAGRAPHS = frozenset("p blockquote dl pre table figure hr section article main aside header footer".split())
 LINES = frozenset("div dt dd tr caption figcaption address form fieldset details summary br".split())
 BLOCKS = PARAGRAPHS | LINES | LISTS | HEADINGS.keys()
-# Elements that a table of data does not hold.
+# Elements that a table of data does not contain.
 ARRANGING = frozenset(("table", "pre", "section", "article", "form", *HEADINGS))
-ANCHORS = frozenset("#¶§🔗")  # the link of a heading to itself
+ANCHORS = frozenset("#¶§🔗")  # the text of links from headings to themselves
 HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
-SPACES = re.compile(r"[ \t\n\r\f]+")  # what HTML collapses; a no-break space stays
+SPACES = re.compile(r"[ \t\n\r\f]+")  # the white space that HTML collapses
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an HTML page, titled by front matter, `<title>`, its first heading or line."""
+    """The document of an HTML page, titled by front matter, `<title>`, first heading or first line."""
     declared = CHARSET.search(data[:CHARSET_WITHIN])
     source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
     start, values = front_matter(source)
     is_template = start or document_id.lower().endswith(TEMPLATES)
     page = parse_html(without_tags(source[start:]) if is_template else source)
     builder = write_page(page)
-    title = page.title.get_text() if page.title else ""
-    titles = values.pop("title", ""), title, builder.first_heading, builder.first_line
-    document = build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
+    document = build_document(
+        builder,
+        data,
+        document_id,
+        MEDIA_TYPE,
+        values.pop("title", ""),
+        page.title.get_text() if page.title else "",
+        builder.first_heading,
+        builder.first_line,
+        encoding=encoding,
+    )
     return replace(document, metadata={**values, **document.metadata})
 
 
@@ -60,17 +70,17 @@ def parse_html(source: str) -> BeautifulSoup:
     """The parsed page."""
     from bs4 import BeautifulSoup
 
-    # With a doctype bs4 takes no short text for a path and no XHTML prolog for XML.
+    # Without a doctype bs4 warns of short texts, which may be paths, and of XHTML, which may be XML.
     return BeautifulSoup("<!DOCTYPE html>" + source, "lxml")
 
 
 def write_page(page: Tag) -> TextBuilder:
-    """The text and headings of every element that is shown, at any depth of nesting."""
+    """The text and headings of all elements that are shown, at any depth of nesting."""
     from bs4 import Tag
     from bs4.element import PreformattedString
 
     writer = PageWriter(_arranging_tables(page))
-    # What is still to do, last first; a tuple holds an element to leave.
+    # A stack of elements to enter; a tuple has an element to leave.
     todo: list[PageElement | tuple[Tag]] = [page]
     while todo:
         item = todo.pop()
@@ -99,34 +109,34 @@ def _is_hidden(element: Tag) -> bool:
 
 
 def _is_anchor(element: Tag) -> bool:
-    """True for a link within the page that shows a sign alone, as behind headings."""
+    """True for a link in the page whose text is only a sign, as after headings."""
     if element.name != "a" or not str(element.get("href", "")).startswith("#"):
         return False
     return len(element.contents) == 1 and str(element.contents[0]).strip() in ANCHORS
 
 
 def _arranging_tables(page: Tag) -> frozenset[int]:
-    """The `id()` of each table that holds blocks of text instead of data, found in one pass."""
+    """The `id()` of each table that arranges blocks of text."""
     from bs4 import Tag
 
-    found: set[int] = set()
+    tables: set[int] = set()
     todo: list[tuple[PageElement, Tag | None]] = [(page, None)]  # with the nearest table around it
     while todo:
         element, table = todo.pop()
         if not isinstance(element, Tag):
             continue
         if table is not None and element.name in ARRANGING:
-            found.add(id(table))
+            tables.add(id(table))
         if element.name == "table":
             table = element
             if element.get("role") in ("presentation", "none"):
-                found.add(id(element))
+                tables.add(id(element))
         todo.extend((child, table) for child in element.contents)
-    return frozenset(found)
+    return frozenset(tables)
 
 
 class PageWriter:
-    """Enters and leaves elements in document order and writes their words into `builder`."""
+    """Enters and leaves elements in document order, and writes their words into `builder`."""
 
     def __init__(self, arranging: frozenset[int]) -> None:
         self.builder = TextBuilder()
@@ -134,14 +144,14 @@ class PageWriter:
         self._space = False  # write a space before the next words
         self._mark = ""  # list mark or cell bars before the next words
         self._first_cell = True
-        self._pre: list[str] | None = None  # the text of the open <pre>,
-        self._outer_pre: Tag | None = None  # and that element: one inside it neither opens nor closes
-        self._tables: list[bool] = []  # for each open table: does it hold data?
-        self._next_items: list[int | None] = []  # for each open list: the next number, None for bullets
+        self._pre: list[str] | None = None  # the text of the open <pre>
+        self._outer_pre: Tag | None = None  # that element; <pre> inside it is ignored
+        self._tables: list[bool] = []  # for each open table: True for data
+        self._next_items: list[int | None] = []  # for each open list: its next number, None for bullets
         self._heading_start: int | None = None
 
     def enter(self, element: Tag) -> None:
-        """Notes what precedes the element's words."""
+        """Prepare for the words of an element."""
         name = element.name
         if name == "img":
             self.write(str(element.get("alt", "")))
@@ -159,10 +169,12 @@ class PageWriter:
             self._open(element)
 
     def leave(self, element: Tag) -> None:
-        """Notes what follows the element's words."""
+        """Finish after the words of an element."""
         name = element.name
         if element is self._outer_pre and self._pre is not None:
-            text, self._pre, self._outer_pre = "".join(self._pre).strip("\r\n"), None, None
+            text = "".join(self._pre).strip("\r\n")
+            self._pre = None
+            self._outer_pre = None
             self._write_words(text)
             self._break(name)
         elif self._pre is None:
@@ -170,7 +182,7 @@ class PageWriter:
             self._break("div" if name in ("li", *CELLS) else name)
 
     def write(self, string: str) -> None:
-        """Writes a string of the page, its white space collapsed outside of `<pre>`."""
+        """Write a string of the page; white space is collapsed outside of `<pre>`."""
         if self._pre is not None:
             self._pre.append(string)
             return
@@ -190,12 +202,13 @@ class PageWriter:
             return
         space = " " if self._space and not self._mark and not self.builder.at_line_start else ""
         start = self.builder.write(space + self._mark + words)
-        self._space, self._mark = False, ""
+        self._space = False
+        self._mark = ""
         if self._heading_start is None:
             self._heading_start = start
 
     def _break(self, name: str) -> None:
-        """Ends the line at a block; inside a cell of data a space replaces the line end."""
+        """End the line at a block; inside a cell, a space replaces the line end."""
         if name not in BLOCKS:
             return
         if self._in_data and name not in ("table", "tr", "caption"):
@@ -208,7 +221,8 @@ class PageWriter:
     def _open(self, element: Tag) -> None:
         name = element.name
         if name == "pre":
-            self._pre, self._outer_pre = [], element
+            self._pre = []
+            self._outer_pre = element
         elif name == "table":
             self._tables.append(id(element) not in self._arranging)
         elif name == "tr":
@@ -220,7 +234,7 @@ class PageWriter:
 
     def _close(self, name: str) -> None:
         if name in ("li", "tr", "table"):
-            self._mark = ""  # of an item or cells without words
+            self._mark = ""  # an item or cells without words
         if name == "table":
             self._tables.pop()
         elif name in LISTS:
@@ -242,6 +256,6 @@ class PageWriter:
 
 
 def _number(value: object, default: int | None) -> int | None:
-    """The number that an attribute gives, else the default."""
+    """The number in an attribute, else the default."""
     text = str(value or "")
     return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else default

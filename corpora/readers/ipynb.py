@@ -1,24 +1,26 @@
-"""Jupyter notebooks, formats 3 and 4: cells in order with the text of their outputs.
+"""Reads Jupyter notebooks in the formats 3 and 4: cells in order with the text of their outputs.
 
-Markdown and code are written as they are, each cell under a label; of an output the first lines, of an error
-its name and message. Pictures, HTML, widgets and the terminal's colour codes are left out.
+Markdown and code are stored unchanged, and each cell has a label. Long outputs are cut; errors give their
+name and message. Pictures, HTML, widgets and colour codes are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from json import JSONDecodeError
 from typing import Any
 
-from spanwise.types import Document, Heading
+from spanwise.types import Document
 
 from ..decoding import decode
 from . import json, markdown
 from .builder import TextBuilder, build_document
 
 MEDIA_TYPE = "application/x-ipynb+json"
-MAX_OUTPUT_LINES, MAX_OUTPUT_CHARACTERS = 30, 3000
+MAX_OUTPUT_LINES = 30
+MAX_OUTPUT_CHARACTERS = 3000
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
@@ -32,7 +34,8 @@ def read(data: bytes, document_id: str) -> Document:
     cells = list(_cells(notebook))
     if not cells:
         return json.read(data, document_id)
-    builder, n_cut = TextBuilder(), 0
+    builder = TextBuilder()
+    n_cut = 0
     for number, cell in enumerate(cells, start=1):
         n_cut += _write_cell(builder, cell, f"cell {number}")
     title = _text(_member(_member(notebook, "metadata"), "title"))
@@ -44,7 +47,7 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
-    """The cells of a notebook, those of format 3 sheet by sheet; none for any other value."""
+    """The cells of a notebook, in format 3 sheet by sheet; none for another value."""
     if _member(notebook, "nbformat") is None:
         return
     for sheet in (notebook, *_elements(_member(notebook, "worksheets"))):
@@ -52,7 +55,7 @@ def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
 
 
 def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
-    """Writes a cell and its outputs; returns the number of outputs that were cut."""
+    """Write a cell and its outputs; returns the number of outputs that were cut."""
     kind = _text(cell.get("cell_type"))
     source = _text(cell.get("source")) or _text(cell.get("input"))
     builder.end_line(blank=True)
@@ -61,8 +64,8 @@ def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
         level = _text(cell.get("level"))
         builder.add_heading(start, int(level) if level.isdecimal() and len(level) == 1 else 1)
     elif kind == "markdown":
-        inner = markdown.find_headings(builder.text_since(start))
-        builder.headings += [Heading(start + one.start, one.level, one.text) for one in inner]
+        for heading in markdown.find_headings(builder.text_since(start)):
+            builder.headings.append(replace(heading, start=start + heading.start))
     n_cut = 0
     for output in _elements(cell.get("outputs")):
         text = ANSI.sub("", _output_text(output)).strip("\r\n")
@@ -76,7 +79,7 @@ def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
 
 
 def _output_text(output: Any) -> str:
-    """The plain text of an output, for an error its name and message; empty for a picture alone."""
+    """The text of an output, or the name and message of an error; empty for a picture."""
     if error := _text(_member(output, "ename")):
         return f"{error}: {_text(_member(output, 'evalue'))}"
     data = _member(output, "data")
@@ -93,7 +96,7 @@ def _elements(value: Any) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    """A string, or an array of strings as notebooks keep their lines."""
+    """The text of a string, or of an array of strings, which notebooks use for lines."""
     if isinstance(value, str):
         return value
-    return "".join(one for one in _elements(value) if isinstance(one, str))
+    return "".join(line for line in _elements(value) if isinstance(line, str))

@@ -1,7 +1,7 @@
-"""JSON and JSON lines: "key: value" for simple values, keys with indented lines below for the rest.
+"""Reads JSON and JSON lines: a line "key: value" for a simple value, indented lines for objects and arrays.
 
-Numbers keep their spelling. Short arrays of simple values share a line. A label is the path of the object or
-array. Text that is not JSON is read as plain text, with a remark.
+Numbers keep their spelling. A short array of simple values is written on one line. Labels are the paths of
+objects and arrays. Text that is not JSON is read as plain text, with a remark.
 """
 
 from __future__ import annotations
@@ -14,26 +14,29 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
-from .builder import TextBuilder, build_document, source_document
+from .builder import TextBuilder, build_document, one_line, source_document
 
 MEDIA_TYPE = "application/json"
 LINES = "application/x-ndjson"
 MAX_DEPTH = 200  # levels of arrays and objects
 MAX_HEADING_DEPTH = 4
 MAX_INDENT = 10
-MAX_PATH = 200  # characters; the end is kept
-MAX_LINE = 100  # characters of an array that shares a line
+MAX_PATH = 200  # characters; the start is cut
+MAX_LINE = 100  # characters of an array on one line
 CONSTANTS = {True: "true", False: "false", None: "null"}
 DECODER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a JSON file, or of one value a line, titled by the top object's title or name.
+    """The document of a JSON file, titled by the member "title" or "name" of its object.
 
-    Lines that are not JSON are left out and remarked. `DocumentRejected` above `MAX_DEPTH` levels.
+    The file has one value, or one per line. Lines that are not JSON are left out, with a remark.
+    `DocumentRejected` above `MAX_DEPTH` levels.
     """
     source, encoding = decode(data)
-    writer, titles, remark = JsonWriter(), [], ""
+    writer = JsonWriter()
+    titles: list[str] = []
+    remark = ""
     try:
         value = parse(source)
         writer.write(value)
@@ -57,7 +60,7 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def parse(source: str) -> Any:
-    """The value of a JSON text, numbers as strings; `DocumentRejected` when it is nested too deep."""
+    """The value of a JSON text, with numbers as strings; `DocumentRejected` if it is nested too deeply."""
     try:
         return DECODER.decode(source)
     except RecursionError as error:
@@ -65,8 +68,9 @@ def parse(source: str) -> Any:
 
 
 def _parse_lines(source: str) -> tuple[list[tuple[int, Any]], list[int]]:
-    """The objects and arrays that each fill a line, with line numbers from 1; the numbers of other lines."""
-    records, broken = [], []
+    """The objects and arrays with their line numbers, and the numbers of other lines; from 1."""
+    records: list[tuple[int, Any]] = []
+    broken: list[int] = []
     for number, line in enumerate(source.split("\n"), start=1):
         try:
             value = parse(line) if line.strip() else None
@@ -80,7 +84,7 @@ def _parse_lines(source: str) -> tuple[list[tuple[int, Any]], list[int]]:
 
 
 class JsonWriter:
-    """Writes values below one another into `builder`."""
+    """Writes values into `builder`, one below the other."""
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
@@ -88,14 +92,14 @@ class JsonWriter:
         self._depth = 0
 
     def write(self, value: Any, path: str = "") -> None:
-        """Writes a value after an empty line; `path` is that of a record, whose keys are not headings."""
+        """Write a value after an empty line; a record has a `path`, and its keys are no headings."""
         self.builder.end_line(blank=True)
         self._write(None, value, path, path, 0, bool(path))
 
     def _write(
         self, key: str | int | None, value: Any, path: str, place: str, n_keys: int, in_array: bool
     ) -> None:
-        """Writes the member `key` of the object or array at `place`, below `n_keys` keys."""
+        """Write the member `key` of the object or array at `place`, under `n_keys` keys."""
         mark = "" if key is None else "- " if isinstance(key, int) else f"{key}: "
         indent = "  " * min(n_keys, MAX_INDENT)
         line = _line(value)
@@ -112,20 +116,20 @@ class JsonWriter:
         if is_named:
             start = self._write_line(indent + mark.rstrip(), path)
             if is_heading:
-                self.builder.headings.append(Heading(start, n_keys + 1, " ".join(mark[:-2].split())))
+                self.builder.headings.append(Heading(start, n_keys + 1, one_line(mark[:-2])))
         members: Iterable[tuple[str | int, Any]] = (
             value.items() if isinstance(value, dict) else enumerate(value)
         )
         for inner, member in members:
             is_index = isinstance(inner, int)
-            step = f"[{inner}]" if is_index else f".{' '.join(str(inner).split())}"
+            step = f"[{inner}]" if is_index else f".{one_line(str(inner))}"
             inside = (path + step).removeprefix(".")[-MAX_PATH:]
             self._write(inner, member, inside, path, n_keys + is_named, in_array or is_index)
         self._depth -= 1
         self.builder.end_line()
 
     def _write_line(self, line: str, place: str) -> int:
-        """Writes a line, with a label when it stands in another object or array than the line above."""
+        """Write a line, with a label if the line above belongs to another object or array."""
         start = self.builder.write(line)
         if place != self._place:
             self.builder.add_label(start, place)
@@ -135,14 +139,14 @@ class JsonWriter:
 
 
 def _line(value: Any) -> str | None:
-    """The value on one line, None for an array or object that needs more."""
+    """The value on one line, or None if it needs more lines."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
         return None if value else "{}"
     if not isinstance(value, list):
         return CONSTANTS[value]
-    if len(value) > MAX_LINE or any(isinstance(one, dict | list) for one in value):
+    if len(value) > MAX_LINE or any(isinstance(element, dict | list) for element in value):
         return None
     line = ", ".join(map(str, map(_line, value)))
     return (line or "[]") if len(line) <= MAX_LINE and "\n" not in line else None

@@ -1,4 +1,4 @@
-"""Markdown: the stored text is the source; markdown-it-py finds the headings below the front matter."""
+"""Reads Markdown: the text is stored unchanged; markdown-it-py finds the headings below the front matter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from spanwise.types import Document, Heading
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
-from .builder import source_document
+from .builder import one_line, source_document
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -30,10 +30,7 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def top_heading(text: str, headings: list[Heading], start: int) -> str:
-    """The first heading of the highest level, or the empty string.
-
-    Of several on that level none is a title, unless the text begins with it at `start`.
-    """
+    """The only heading of the highest level, or the first if the text begins with it at `start`, or ""."""
     if not headings:
         return ""
     level = min(heading.level for heading in headings)
@@ -42,12 +39,12 @@ def top_heading(text: str, headings: list[Heading], start: int) -> str:
 
 
 def find_headings(text: str, start: int = 0) -> list[Heading]:
-    """ATX and setext headings outside code, quotes and lists, from the line that begins at `start` on."""
+    """The ATX and setext headings outside code, quotes and lists; `start` is the start of a line."""
     from markdown_it import MarkdownIt
 
     line_starts = [start, *(match.end() for match in LINE_END.finditer(text, start))]
     parser = MarkdownIt("commonmark")
-    parser.core.ruler.disable(["inline", "text_join"])  # inline markup is parsed for headings only
+    parser.core.ruler.disable(["inline", "text_join"])  # only headings need their inline markup parsed
     headings = []
     for opening, inline in pairwise(parser.parse(text[start:])):
         words = _plain(parser, without_tags(inline.content)) if opening.type == "heading_open" else ""
@@ -57,8 +54,8 @@ def find_headings(text: str, start: int = 0) -> list[Heading]:
 
 
 def _plain(parser: MarkdownIt, source: str) -> str:
-    """The words of an inline source without their markup."""
+    """The words of an inline source, without markup."""
     children: list[Token] = []
     parser.inline.parse(source, parser, {}, children)
-    shown = [child for child in children if child.type != "html_inline"]
-    return " ".join("".join(" " if child.type == "softbreak" else child.content for child in shown).split())
+    shown = (child for child in children if child.type != "html_inline")
+    return one_line("".join(" " if child.type == "softbreak" else child.content for child in shown))

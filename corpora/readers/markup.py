@@ -1,24 +1,25 @@
-"""Plain text, reStructuredText, AsciiDoc and LaTeX: the stored text is the file; only headings are searched.
+"""Reads plain text, reStructuredText, AsciiDoc and LaTeX: the text is stored unchanged, with its headings.
 
-No directive is expanded and no other file is opened.
+No directive is expanded, and no other file is opened.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
-from .builder import first_line, source_document
+from .builder import first_line, one_line, source_document
 
 LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
 
-# reStructuredText: an underline of one punctuation character, perhaps also an overline.
+# reStructuredText: an underline of one punctuation character, and possibly an overline.
 ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*+")
-MIN_UNDERLINE = 4  # from here on an underline may be shorter than its title
+MIN_UNDERLINE = 4  # an underline of this length or more may be shorter than its title
 ROLE = re.compile(r":[\w:+.-]{1,60}:(?=`)")
 TARGET = re.compile(r"\s?<[^<>`]{0,300}>(?=`)")
 RST_MARKUP = re.compile(r"`{1,2}_{0,2}|\*{1,2}|\|")
@@ -29,7 +30,7 @@ UNDERLINE = re.compile(r"=++|-++|~++|\^++|\++")
 UNDERLINE_LEVELS = "=-~^+"
 UNDERLINE_SLACK = 2  # the difference in length that a title and its underline may have
 FENCE = re.compile(r"-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|--|[|,:!]={3,}")
-# What may precede a title directly: a comment, attributes of the document or of the block, an anchor.
+# Lines directly above a title: a comment, attributes of the document or of the block, an anchor.
 PREFACE = re.compile(r"//|:[^:\s][^:]{0,99}:|\[.*\]\Z")
 ANCHOR = re.compile(r"\[\[[^\]]{0,200}\]\]|\[#[^\]]{0,200}\]")
 REFERENCE = re.compile(r"<<[^<>,]{0,200}(?:,([^<>]{0,200}))?>>")
@@ -84,26 +85,27 @@ def read_tex(data: bytes, document_id: str) -> Document:
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """The offset and the words of each line, right-stripped; a lone "\\\\r" also ends a line."""
+    """The offset and the text of each line, right-stripped; a single "\\r" also ends a line."""
     for line in LINE.finditer(text):
         yield line.start(), line[0].rstrip()
 
 
 def rst_headings(text: str) -> list[Heading]:
-    """The section titles; levels follow the order in which their styles appear."""
+    """The section titles; the order of their styles gives the levels."""
     styles: dict[tuple[str, bool], int] = {}
     headings: list[Heading] = []
-    above_last = above = ""  # a title follows an empty line or its overline
+    above_last = above = ""  # the two lines above; a title needs an empty line or its overline
     was_title = False
     for (start, line), (_, below) in pairwise(lines_of(text)):
         overlined = above == below and not above_last
         is_title = _is_underlined(line, below) and (overlined or not (above or line[0].isspace()))
         if is_title:
             level = styles.setdefault((below[0], overlined), len(styles) + 1)
-            words = " ".join(RST_MARKUP.sub("", TARGET.sub("", ROLE.sub("", line))).split())
+            words = one_line(RST_MARKUP.sub("", TARGET.sub("", ROLE.sub("", line))))
             headings.append(Heading(start, level, words or line))
-        # An underline, a comment and a target end a block as an empty line does.
-        above_last, above = above, "" if was_title or line.startswith("..") else line
+        above_last = above
+        # An underline, a comment and a target end a block, as an empty line does.
+        above = "" if was_title or line.startswith("..") else line
         was_title = is_title
     return headings
 
@@ -115,7 +117,7 @@ def _is_underlined(line: str, below: str) -> bool:
 
 
 def asciidoc_headings(text: str) -> list[Heading]:
-    """The titles of the document and its sections, level 1 for `=`; delimited blocks hold none."""
+    """The titles of the document and its sections outside delimited blocks; `=` has level 1."""
     headings: list[Heading] = []
     fence = ""  # the delimiter that closes the open block
     candidate: tuple[int, str] | None = None  # a line at the start of a block
@@ -126,9 +128,12 @@ def asciidoc_headings(text: str) -> list[Heading]:
         elif candidate and _underlines(line, candidate[1]):
             level = UNDERLINE_LEVELS.index(line[0]) + 1
             headings.append(Heading(candidate[0], level, _asciidoc_words(candidate[1])))
-            candidate, at_block_start = None, True
+            candidate = None
+            at_block_start = True
         elif FENCE.fullmatch(line):
-            fence, candidate, at_block_start = line, None, True
+            fence = line
+            candidate = None
+            at_block_start = True
         elif at_block_start and (title := ONE_LINE.fullmatch(line)):
             headings.append(Heading(start, len(title[1]), _asciidoc_words(title[2])))
             candidate = None
@@ -151,13 +156,14 @@ def _underlines(line: str, title: str) -> bool:
 
 def _asciidoc_words(title: str) -> str:
     words = LINK.sub(r"\1", REFERENCE.sub(r"\1", ANCHOR.sub("", title)))
-    return " ".join(ADOC_MARKUP.sub("", words.rstrip("=# ")).split()) or title
+    return one_line(ADOC_MARKUP.sub("", words.rstrip("=# "))) or title
 
 
 def tex_headings(text: str) -> tuple[list[Heading], str]:
-    r"""The sections, level 1 for the highest command that occurs, and the argument of the first \title."""
-    found: list[tuple[int, str, str]] = []
-    title, position = "", 0
+    r"""The sections, and the title. The commands that occur give the levels, from 1."""
+    sections: list[Heading] = []  # with the index of their command as level
+    title = ""
+    position = 0
     while token := TOKEN.search(text, position):
         position = token.end()
         if token["verbatim"]:
@@ -165,18 +171,19 @@ def tex_headings(text: str) -> tuple[list[Heading], str]:
             position = end if end >= 0 else len(text)
         elif token["command"]:
             source, position = _argument(text, position)
+            words = _tex_words(source)
             if token["command"] == "title":
-                title = title or _tex_words(source)
-            else:
-                found.append((token.start(), token["command"], _tex_words(source)))
-    found = [section for section in found if section[2]]
-    kinds = [command for command in COMMANDS if any(command == kind for _, kind, _ in found)]
-    return [Heading(start, kinds.index(kind) + 1, words) for start, kind, words in found], title
+                title = title or words
+            elif words:
+                sections.append(Heading(token.start(), COMMANDS.index(token["command"]), words))
+    levels = sorted({section.level for section in sections})
+    return [replace(section, level=levels.index(section.level) + 1) for section in sections], title
 
 
 def _argument(text: str, start: int) -> tuple[str, int]:
-    """The text up to the closing brace and the offset after it; empty when the brace is too far away."""
-    depth, end = 1, start + MAX_ARGUMENT
+    """The text up to the closing brace, empty if the brace is too far away, and the offset after it."""
+    depth = 1
+    end = start + MAX_ARGUMENT
     for brace in BRACE.finditer(text, start, end):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)
         if depth == 0:
@@ -186,4 +193,4 @@ def _argument(text: str, start: int) -> tuple[str, int]:
 
 def _tex_words(source: str) -> str:
     words = SPACE.sub(" ", DROPPED.sub("", COMMENT.sub("", source)))
-    return " ".join(COMMAND.sub("", words).replace("{", "").replace("}", "").split())
+    return one_line(COMMAND.sub("", words).replace("{", "").replace("}", ""))

@@ -1,34 +1,36 @@
-"""OpenDocument texts, spreadsheets and presentations.
+"""Reads OpenDocument texts, spreadsheets and presentations.
 
-Paragraphs stand between empty lines, list items start with "- ", cells are separated by " | ", footnotes
-follow the text as "[1] …". Deleted text, annotations and the second text of ruby are left out. A slide is a
-page.
+Paragraphs are separated by empty lines and cells by " | ". List items start with "- ", and footnotes follow
+the text as "[1] …". Deleted text, annotations and ruby text are left out. Each slide is a page.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from ..archive import Archive, Element, attribute, local_name
-from .builder import TextBuilder, build_document, join_remarks
+from .builder import TextBuilder, build_document, join_remarks, one_line
 from .xlsx import Cell, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
 SPREADSHEET = "application/vnd.oasis.opendocument.spreadsheet"
 PRESENTATION = "application/vnd.oasis.opendocument.presentation"
-CONTENT, META, MANIFEST = "content.xml", "meta.xml", "META-INF/manifest.xml"
+CONTENT = "content.xml"
+META = "meta.xml"
+MANIFEST = "META-INF/manifest.xml"
 BLOCKS = ("p", "h", "list", "table")
 CELLS = ("table-cell", "covered-table-cell")
-# What is not shown, or not text of its own place.
+# Elements that are not shown, or whose text belongs elsewhere.
 LEFT_OUT = frozenset(
     "tracked-changes annotation annotation-end ruby-text note desc title event-listeners".split()
 )
-SPACES = re.compile("[ \t\r\n]+")  # what the format collapses; a no-break space stays
-MAX_SPACES = 100  # that one element may stand for
+SPACES = re.compile("[ \t\r\n]+")  # the white space that the format collapses
+MAX_SPACES = 100  # of one element
 MAX_COLUMNS = 16_384  # of a sheet
 
 
@@ -54,42 +56,36 @@ def read_spreadsheet(data: bytes, document_id: str) -> Document:
 
 
 def read_presentation(data: bytes, document_id: str) -> Document:
-    """The document of an .odp file; slide n is page n. Its title is that of its properties or first slide."""
+    """The document of an .odp file, titled by its properties or its first slide; slide n is page n."""
     root, body, title = _open(data, "presentation")
     hidden_styles = _styles_with(root, "visibility", "hidden")
     builder = TextBuilder()
-    page_starts, hidden = [], []
+    hidden: list[str] = []
     for number, slide in enumerate(body.iterfind("{*}page"), start=1):
         if attribute(slide, "style-name") in hidden_styles:
             hidden.append(str(number))
-        builder.end_line(blank=True)
-        page_starts.append(builder.include(_slide(root, slide, number)))
+        builder.add_page(_slide(root, slide, number))
+    remark = join_remarks({"hidden slides": hidden})
     return build_document(
-        builder,
-        data,
-        document_id,
-        PRESENTATION,
-        *(title, builder.first_heading),
-        page_starts=page_starts,
-        remark=join_remarks({"hidden slides": hidden}),
+        builder, data, document_id, PRESENTATION, title, builder.first_heading, remark=remark
     )
 
 
 def _open(data: bytes, kind: str) -> tuple[Element, Element, str]:
-    """The root of the content, the element that holds the text, and the title among the properties."""
+    """The root of the content, the element with the text, and the title in the properties."""
     archive = Archive(data)
     if MANIFEST in archive.names and archive.xml(MANIFEST).find(".//{*}encryption-data") is not None:
         raise DocumentRejected("encrypted OpenDocument file: needs a password")
     root = archive.xml(CONTENT)
     body = root.find(f"{{*}}body/{{*}}{kind}")
     if body is None:
-        raise DocumentRejected(f"damaged: {CONTENT} holds no {kind}")
+        raise DocumentRejected(f"damaged: {CONTENT} has no {kind}")
     title = archive.xml(META).findtext(".//{*}title") if META in archive.names else ""
     return root, body, title or ""
 
 
 def _styles_with(root: Element, name: str, value: str) -> set[str]:
-    """The names of the styles with a setting of that value."""
+    """The names of the styles in which a setting has this value."""
     styles = root.iter("{*}style")
     return {
         attribute(style, "name")
@@ -99,7 +95,7 @@ def _styles_with(root: Element, name: str, value: str) -> set[str]:
 
 
 def _write_sheet(writer: SheetWriter, sheet: Element) -> None:
-    """Writes the rows; one element may stand for many equal ones."""
+    """Write the rows of a sheet; an element may repeat its row."""
     number = 1
     for row in _children(sheet, "table-row"):
         repeated = _count(row, "number-rows-repeated")
@@ -122,7 +118,7 @@ def _cells(row: Element) -> Iterator[Cell]:
 
 
 def _slide(root: Element, slide: Element, number: int) -> TextBuilder:
-    """The text of one slide, its title first, with its labels."""
+    """The text of a slide with its labels, the title first."""
     writer = FlowWriter(root)
     shapes = [shape for shape in slide if not shape.tag.endswith("}notes")]
     for shape in sorted(shapes, key=lambda shape: attribute(shape, "class") != "title"):
@@ -136,30 +132,30 @@ def _slide(root: Element, slide: Element, number: int) -> TextBuilder:
 
 
 class FlowWriter:
-    """Writes blocks into `builder` in document order. lxml allows 256 levels, so recursion is bounded."""
+    """Writes blocks into `builder` in document order; lxml limits the depth of recursion to 256."""
 
     def __init__(self, root: Element) -> None:
         self.builder = TextBuilder()
-        # An automatic style ("P7") is a variation of one with a meaningful name.
+        # The parent of an automatic style ("P7") has a meaningful name.
         self._parents = {
             attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")
         }
 
     def write_blocks(self, container: Element) -> None:
-        """Writes the blocks of a body, a section, a text box or a cell."""
+        """Write the blocks of a body, a section, a text box or a cell."""
         for block in _children(container, *BLOCKS):
             self._write_block(block)
 
     def write_notes(self, container: Element) -> None:
-        """Writes the footnotes and endnotes of a text, one paragraph each."""
+        """Write each footnote and endnote of a text as a paragraph."""
         for note in _children(container, "note"):
             body = note.find("{*}note-body")
             if words := "" if body is None else _words(body):
                 self.builder.write_paragraph(f"[{_note_mark(note)}] {words}")
 
     def write_heading(self, element: Element, level: int) -> None:
-        """Writes an element's words as a heading."""
-        self.builder.add_heading(self.builder.write_paragraph(_words(element)), level)
+        """Write the words of an element as a heading."""
+        self.builder.write_heading(_words(element), level)
 
     def _write_block(self, block: Element) -> None:
         match local_name(block):
@@ -193,10 +189,9 @@ class FlowWriter:
     def _write_table(self, table: Element) -> None:
         rows = [list(_children(row, *CELLS)) for row in _children(table, "table-row")]
         self.builder.end_line(blank=True)
-        if all(len(cells) < 2 for cells in rows):  # a frame around text, not a table of data
-            for cells in rows:
-                for cell in cells:
-                    self.write_blocks(cell)
+        if all(len(cells) < 2 for cells in rows):  # a frame around text, no table
+            for cell in chain.from_iterable(rows):
+                self.write_blocks(cell)
             return
         for cells in rows:
             self.builder.write(" | ".join(map(_words, cells)).rstrip(" |"))
@@ -205,7 +200,7 @@ class FlowWriter:
 
 
 def _children(element: Element, *names: str) -> Iterator[Element]:
-    """The nearest elements below of these names, through all that only wraps them."""
+    """The elements of these names, at any depth but not inside each other."""
     for child in element:
         name = local_name(child)
         if name in names:
@@ -215,12 +210,12 @@ def _children(element: Element, *names: str) -> Iterator[Element]:
 
 
 def _words(element: Element) -> str:
-    """The text below an element on one line."""
-    return " ".join("".join(_pieces(element)).split())
+    """The text of an element on one line."""
+    return one_line(*_pieces(element))
 
 
 def _pieces(element: Element) -> Iterator[str]:
-    """The pieces of text below an element, without its text boxes."""
+    """The pieces of text in an element, without its text boxes."""
     yield SPACES.sub(" ", element.text or "")
     for child in element:
         match local_name(child):
@@ -241,12 +236,12 @@ def _pieces(element: Element) -> Iterator[str]:
 
 
 def _count(element: Element, name: str) -> int:
-    """The number that an attribute gives, else 1."""
+    """The number in an attribute, else 1."""
     value = attribute(element, name, "1")
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 1
 
 
 def _note_mark(note: Element) -> str:
-    """The sign in the text that refers to a footnote or endnote."""
+    """The reference sign of a footnote or endnote."""
     mark = note.find("{*}note-citation")
     return "" if mark is None else "".join(mark.itertext()).strip()

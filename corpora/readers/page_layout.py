@@ -1,14 +1,14 @@
-"""The lines of pages: running headers and footers dropped, and lines put in reading order.
+"""Drops running headers and footers from the lines of pages, and puts lines into reading order.
 
-A line runs when it is one of the outermost lines of its page, no line outside of it does not run, and the
-same line stands there on several pages, each at most `MAX_STEP` pages after the one before: left pages or one
-chapter suffice. Lines are the same when they have the same characters, or differ only in a number that grows
-with the page. The first of a run stays, so that no word is lost; a bare page number is dropped everywhere.
+A running line is one of the outermost lines of its page, and all lines outside it are running lines. The same
+line occurs on several pages, each at most `MAX_STEP` pages after the last; so the left pages or one chapter
+are enough. Lines are the same if they have the same characters, or differ only in a number that grows with
+the page. The first of the lines is kept, so that no word is lost; a bare page number is always dropped.
 
-Some programs draw footnotes first or headings last. Where a page falls into parts that were drawn one after
-the other, each wholly above the one before and sharing some of its width, their order is reversed, and so on
-inside the parts. Columns stay in the order drawn, and so do lines closer than `APART`: powers, fractions,
-sums.
+Some programs draw footnotes first or headings last. A page may consist of parts that were drawn one after the
+other, each above the last and sharing some of its width. Then the parts are reversed, and the same is done
+inside each part. Columns keep the order in which they were drawn, and so do lines closer than `APART`, as in
+powers, fractions and sums.
 """
 
 from __future__ import annotations
@@ -16,34 +16,36 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 NO_TEXT = "without text (scanned?)"
-MIN_PAGES_ALIKE = 4  # fewer may be slides that continue under the same title
+MIN_PAGES_ALIKE = 4  # fewer may be slides with the same title
 MIN_PAGES_NUMBERED = 3
 MAX_STEP = 2  # pages
 MAX_EDGE_LINES = 3
 NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,4}(?![\w,]|\.[0-9])")
-# "#" replaces the page's number: "- # -", "Page # of 12", "# | 12".
+# A bare page number, after "#" has replaced it: "- # -", "Page # of 12", "# | 12".
 BARE = re.compile(
     r"(?:[\W_]*+(?:p(?:age|g|[áa]gina)?|seite))?+(?:[^\w#]|_)*+#"
     r"[\W_]*+(?:of|von|de|di|sur)?+[\W_]*+[0-9]*+[\W_]*+",
     re.I,
 )
 APART = 24.0  # points: about two lines
-MAX_LINES = 2_000  # a page with more keeps its order
-MAX_DEPTH = 8
+MAX_LINES = 2_000  # of a page that is reordered
+MAX_DEPTH = 8  # of parts inside parts
 
 Form = tuple[str, int | None]
-"""A line for comparison: its words with "#" for one number, and that number minus the page's index."""
+"""A line to compare: its words with "#" for a number, and that number minus the page's index, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page, the height of its baseline, and where its first and its last character start.
+    """A line of a page; places are in points, up and to the right on the page as it is shown.
 
-    Places are in points, up and to the right on the page as it is shown.
+    text: its characters.
+    height: the place of its baseline.
+    left, right: the places where its first and its last character start.
     """
 
     text: str
@@ -54,7 +56,11 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The lines of a page, and a remark that says why it has none."""
+    """A page.
+
+    lines: its lines.
+    remark: the reason why it has none, or the empty string.
+    """
 
     lines: tuple[Line, ...]
     remark: str = ""
@@ -66,27 +72,31 @@ class Page:
 
 
 def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
-    """The pages without their running lines; a page of running lines alone has no text."""
+    """The pages without their running lines; a page may lose all its lines."""
     dropped: list[set[int]] = [set() for _ in pages]
     for top in (True, False):
         edges = [_edge(page.lines, top) for page in pages]
         verdicts = _verdicts(pages, edges)
         for number, page in enumerate(pages):
             for i in edges[number]:
-                found = [verdicts.get((number, form)) for form in _forms(page.lines[i].text, number)]
-                if all(drop is None for drop in found):
-                    break  # a line inside of one that does not run belongs to the text
-                if any(found):
+                drops = [verdicts.get((number, form)) for form in _forms(page.lines[i].text, number)]
+                if all(drop is None for drop in drops):
+                    break  # this line and all lines further inside are text
+                if any(drops):
                     dropped[number].add(i)
-    kept = []
-    for page, drops in zip(pages, dropped, strict=True):
-        left = replace(page, lines=tuple(line for i, line in enumerate(page.lines) if i not in drops))
-        kept.append(replace(left, remark=NO_TEXT) if drops and not left.text else left)
-    return kept
+    return [
+        _without(page, indexes) if indexes else page for page, indexes in zip(pages, dropped, strict=True)
+    ]
+
+
+def _without(page: Page, indexes: set[int]) -> Page:
+    """The page without the lines at some indexes."""
+    left = Page(tuple(line for i, line in enumerate(page.lines) if i not in indexes), page.remark)
+    return Page(left.lines, NO_TEXT) if indexes and not left.text else left
 
 
 def _edge(lines: Sequence[Line], top: bool) -> list[int]:
-    """The indexes of the outermost lines of a page, from the edge inward."""
+    """The indexes of the outermost lines of a page, the outermost first."""
     places = [i for i, line in enumerate(lines) if line.text.strip()]
     return sorted(places, key=lambda i: -lines[i].height if top else lines[i].height)[:MAX_EDGE_LINES]
 
@@ -100,7 +110,7 @@ def _forms(text: str, page: int) -> Iterator[Form]:
 
 
 def _verdicts(pages: Sequence[Page], edges: Sequence[Sequence[int]]) -> dict[tuple[int, Form], bool]:
-    """For each page and form of a running line: True to drop it there."""
+    """True for each page and form of a running line that is dropped there, False where it is kept."""
     places: dict[Form, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
         for form in {form for i in edges[number] for form in _forms(page.lines[i].text, number)}:
@@ -115,7 +125,7 @@ def _verdicts(pages: Sequence[Page], edges: Sequence[Sequence[int]]) -> dict[tup
 
 
 def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
-    """The numbers, split where the next one is more than `MAX_STEP` away."""
+    """The numbers, split where the next is more than `MAX_STEP` away."""
     run: list[int] = []
     for number in numbers:
         if run and number - run[-1] > MAX_STEP:
@@ -126,7 +136,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
 
 
 def in_reading_order(lines: Sequence[Line], depth: int = MAX_DEPTH) -> list[Line]:
-    """The same lines; those that were drawn too early follow what stands above them."""
+    """The lines in the order in which a person reads them."""
     if not 2 <= len(lines) <= MAX_LINES or depth == 0:
         return list(lines)
     parts = _split(lines, _cuts([-line.height for line in lines], 0.0))
@@ -139,7 +149,7 @@ def in_reading_order(lines: Sequence[Line], depth: int = MAX_DEPTH) -> list[Line
 
 
 def _cuts(heights: Sequence[float], apart: float) -> list[int]:
-    """Where all following heights lie more than `apart` above all earlier ones."""
+    """The indexes from which on all heights are more than `apart` above all earlier ones."""
     highest = list(accumulate(heights, max))
     lowest = list(accumulate(reversed(heights), min))[::-1]
     return [i for i in range(1, len(heights)) if lowest[i] - highest[i - 1] > apart]

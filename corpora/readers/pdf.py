@@ -1,9 +1,10 @@
-"""PDF: the text of each page by pdfium, and the outline as headings where its words are found.
+"""Reads PDF: the text of each page by pdfium, with the entries of the outline as headings.
 
-An empty line joins pages, or a line end alone where a page stops in the middle of a sentence. Running headers
-and footers are dropped after their first occurrence, lines are put in reading order, and words broken at line
+An empty line separates pages, or a line end if a page stops in the middle of a sentence. Running headers and
+footers are dropped after their first occurrence, lines are put into reading order, and words broken at line
 ends are rejoined. The metadata name pages without text: "pages_without_text" by number, "remark" in words.
-pdfium is not thread safe, and a hostile file may crash the process: folders are parsed in child processes.
+
+pdfium is not thread safe, and a hostile file may crash the process. So folders are parsed in child processes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from ctypes import c_double
 from dataclasses import replace
-from itertools import islice
+from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
@@ -38,17 +39,18 @@ WORD_BREAK = 2  # pdfium's code for a hyphen that breaks a word at a line end
 UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd]")
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 MAX_UNKNOWN = 0.3  # share of the characters of a readable page
-# A few control codes betray a page whose fonts map most codes to nothing: its letters are wrong as well.
-FEW_UNKNOWN, MAX_UNMAPPED = 0.05, 0.5
+# If the fonts of a page have no character for most codes, a few control codes show: its letters are wrong.
+FEW_UNKNOWN = 0.05
+MAX_UNMAPPED = 0.5
 MAX_OUTLINE_ENTRIES = 5_000
 MAX_HEADING_WORDS = 40
 SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
 WORD = re.compile(r"[^\W\d_][\w-]*")
 PAGE_END = "\f"
-# Head, hyphen, end of line or page, tail in small letters, what sticks to the tail, and the space after it.
+# Head, hyphen, end of line or page, tail in lower case, other characters after it, and the next space.
 BROKEN_WORD = re.compile(rf"([^\W\d_]{{2,40}})-([\n{PAGE_END}])([^\W\d_]{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
 
-# pypdfium2 warns about damage that it works around; without a handler Python prints that.
+# pypdfium2 warns of damage that it can work around; Python would print these warnings.
 logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 
 
@@ -56,30 +58,31 @@ def read(data: bytes, document_id: str) -> Document:
     """The document of a PDF, titled by its metadata, its first line or its first heading."""
     with closing(open_pdf(data)) as pdf:
         pages = _read_pages(pdf)
-        builder, page_starts = TextBuilder(), []
+        builder = TextBuilder()
         for text in rejoin_words(page.text for page in pages):
-            page_starts.append(builder.write(text))
+            builder.page_starts.append(builder.write(text))
             if text:
                 builder.end_line(blank=text.endswith(SENTENCE_ENDS))
+        remarks = list(filter(None, (_remark(pages), _advice(pages))))
         if not builder.length:
-            advice = f". {_advice(pages)}" if _advice(pages) else ""
-            raise DocumentRejected(f"PDF {_remark(pages) or 'without pages'}{advice}")
-        builder.headings = find_headings(pdf, builder.text, page_starts)
+            raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
+        builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
     return build_document(
         builder,
         data,
         document_id,
         MEDIA_TYPE,
-        *(title, builder.first_line, builder.first_heading),
-        page_starts=page_starts,
+        title,
+        builder.first_line,
+        builder.first_heading,
         pages_without_text=",".join(str(n) for n, page in enumerate(pages, start=1) if not page.text),
-        remark="; ".join(filter(None, (_remark(pages), _advice(pages)))),
+        remark="; ".join(remarks),
     )
 
 
 def open_pdf(data: bytes) -> PdfDocument:
-    """The opened file; an encrypted one opens when its user password is empty, as most are."""
+    """The opened file; most encrypted files have an empty user password and can be opened."""
     from pypdfium2 import PdfDocument, PdfiumError, raw
 
     try:
@@ -93,7 +96,7 @@ def open_pdf(data: bytes) -> PdfDocument:
 
 
 def load_page(pdf: PdfDocument, index: int) -> PdfPage:
-    """The page with the values of its form fields drawn like other text."""
+    """The page at an index from 0, with the values of its form fields as text."""
     from pypdfium2 import raw
 
     page = pdf[index]
@@ -118,21 +121,21 @@ def _read_pages(pdf: PdfDocument) -> list[Page]:
 
 
 def _read_page(pdf: PdfDocument, index: int) -> Page:
-    """The page at an index from 0; a page that cannot be read gets a remark instead of lines."""
+    """The page at an index from 0; a page that cannot be read has a remark instead of lines."""
     from pypdfium2 import PdfiumError
 
     try:
         with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
-            found = Page(tuple(_lines(characters, page.get_rotation())))
-            if not found.text:
+            lines = tuple(_lines(characters, page.get_rotation()))
+            if not Page(lines).text:
                 return Page((), NO_TEXT)
-            return Page((), NO_MEANING) if _is_garbled(characters) else found
+            return Page((), NO_MEANING) if _is_garbled(characters) else Page(lines)
     except PdfiumError:
         return Page((), DAMAGED)
 
 
 def _lines(characters: PdfTextPage, rotation: int) -> Iterator[Line]:
-    """The lines that hold characters, in the order drawn, right-stripped."""
+    """The lines that are not empty, right-stripped, in the order in which they are drawn."""
     from pypdfium2 import raw
 
     codes = [raw.FPDFText_GetUnicode(characters, i) for i in range(raw.FPDFText_CountChars(characters))]
@@ -149,24 +152,25 @@ def _lines(characters: PdfTextPage, rotation: int) -> Iterator[Line]:
 
 
 def _decoded(codes: list[int]) -> str:
-    """The text of some codes with surrogate pairs joined; a hyphen that is drawn is not a soft one."""
+    """The text of some codes, with surrogate pairs joined and visible soft hyphens replaced."""
     text = "".join(chr(code) for code in codes if code < 0x110000)
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
 
 
 def _origin(characters: PdfTextPage, i: int, rotation: int) -> tuple[float, float]:
-    """The place of a character on the page as it is shown, turned clockwise by `rotation` degrees."""
+    """The place of a character on the page as it is shown, rotated clockwise by `rotation` degrees."""
     from pypdfium2 import raw
 
-    x, y = c_double(), c_double()
+    x = c_double()
+    y = c_double()
     raw.FPDFText_GetCharOrigin(characters, i, x, y)
     turned = {90: (y.value, -x.value), 180: (-x.value, -y.value), 270: (-y.value, x.value)}
     return turned.get(rotation, (x.value, y.value))
 
 
 def _is_garbled(characters: PdfTextPage) -> bool:
-    """True when the characters that the fonts name cannot be what a person sees."""
+    """True when the characters of the fonts cannot be those that a person sees."""
     from pypdfium2 import raw
 
     shown = [
@@ -183,10 +187,10 @@ def _is_garbled(characters: PdfTextPage) -> bool:
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
-    """The pages with broken words moved whole to the line, or page, on which they begin.
+    """The pages with each broken word made whole on the line, or page, where it begins.
 
-    A PDF does not say whether the hyphen at a line end belongs to the word: "co-\\noperate" keeps it if
-    "co-operate" occurs elsewhere in the document and "cooperate" does not. No page may hold a form feed.
+    A PDF does not tell whether the hyphen at a line end belongs to the word. "co-\\noperate" keeps it if
+    "co-operate" occurs elsewhere in the document and "cooperate" does not. Pages must not have form feeds.
     """
     text = PAGE_END.join(pages)
     words = {word.lower() for word in WORD.findall(text)}
@@ -195,7 +199,8 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
         head, end, tail, rest, _ = match.groups()
         if not tail.islower():
             return match[0]
-        hyphenated, joined = f"{head}-{tail}", f"{head}{tail}"
+        hyphenated = f"{head}-{tail}"
+        joined = f"{head}{tail}"
         keep = hyphenated.lower() in words and joined.lower() not in words
         return f"{hyphenated if keep else joined}{rest}{end}"
 
@@ -205,8 +210,8 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
 def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[Heading]:
     """The entries of the outline whose words are found on their page, in the order of the text.
 
-    An entry is found where a line begins with its words, perhaps after a section number; a line that holds
-    nothing else is preferred.
+    A line must begin with the words, with or without a section number before them. A line without other words
+    is preferred.
     """
     bounds = [*page_starts, len(text)]
     headings: dict[int, Heading] = {}
@@ -223,9 +228,9 @@ def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[H
 
 
 def _find_line(words: list[str], page: str) -> int | None:
-    """Where a line of the page begins with the words, white space and case aside."""
+    """The offset in a page of a line that begins with the words; white space and case do not matter."""
     start = r"^[ \t]{0,40}" + SECTION_NUMBER + r"\s{1,4}".join(map(re.escape, words))
-    for end in (r"[ \t]*$", r"\b", ""):  # the strictest first: alone, as whole words, at all
+    for end in (r"[ \t]*$", r"\b", ""):  # the words alone, then whole words, then any
         if match := re.compile(start + end, re.M | re.I).search(page):
             return match.start() + len(match[0]) - len(match[0].lstrip())
     return None
@@ -236,12 +241,14 @@ def _advice(pages: Sequence[Page]) -> str:
 
 
 def _remark(pages: Sequence[Page]) -> str:
-    """The pages' remarks: "without text (scanned?): pages 3 and 7 to 9 of 12", or the empty string."""
+    """The remarks on pages, such as "without text (scanned?): pages 3 and 7 to 9 of 12"; may be empty."""
     numbers: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages, start=1):
         if page.remark:
             numbers[page.remark].append(number)
-    return "; ".join(f"{remark}: {_page_names(of_it, len(pages))}" for remark, of_it in numbers.items())
+    return "; ".join(
+        f"{remark}: {_page_names(of_remark, len(pages))}" for remark, of_remark in numbers.items()
+    )
 
 
 def _page_names(numbers: Sequence[int], n_pages: int) -> str:
@@ -253,12 +260,11 @@ def _page_names(numbers: Sequence[int], n_pages: int) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> Iterator[str]:
-    """The numbers in words, three or more in a row as a range: "3", "7 to 9"."""
-    start = 0
-    for i, number in enumerate(numbers):
-        if i + 1 == len(numbers) or numbers[i + 1] != number + 1:
-            if i - start >= 2:
-                yield f"{numbers[start]} to {number}"
-            else:
-                yield from map(str, numbers[start : i + 1])
-            start = i + 1
+    """The numbers in words, with three or more in a row as a range: "3", "7 to 9"."""
+    # In a row of numbers, the difference to their index is the same.
+    for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
+        run = [number for _, number in group]
+        if len(run) > 2:
+            yield f"{run[0]} to {run[-1]}"
+        else:
+            yield from map(str, run)

@@ -1,7 +1,7 @@
-"""PowerPoint presentations, read with python-pptx: a page a slide, then its speaker notes.
+"""Reads PowerPoint presentations with python-pptx: one page per slide, with its speaker notes.
 
-The title is a heading; paragraphs of a shape stand on lines of their own, list items start with "- ", cells
-are separated by " | ", a chart is the table of its numbers. Pictures, diagrams and footers are left out.
+Titles are headings. Each paragraph of a shape is a line, list items start with "- ", and cells are separated
+by " | ". A chart is the table of its numbers. Pictures, diagrams and footers are left out.
 """
 
 from __future__ import annotations
@@ -12,49 +12,42 @@ from typing import Any
 from spanwise.types import Document
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks
+from .builder import TextBuilder, build_document, join_remarks, one_line
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
 BODIES = frozenset(("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"))
 BULLETS = ("buChar", "buAutoNum", "buBlip")
-MAX_GROUPS = 50  # inside one another
+MAX_GROUPS = 50  # groups of shapes inside groups
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of a .pptx file; slide n is page n. Its title is that of its properties or first slide."""
+    """The document of a .pptx file, titled by its properties or its first slide; slide n is page n."""
     from pptx import Presentation
 
     builder = TextBuilder()
-    page_starts: list[int] = []
-    hidden, empty = [], []
+    hidden: list[str] = []
+    empty: list[str] = []
     with office_file(data, "PowerPoint presentation") as file:
         show = Presentation(file)
         for number, slide in enumerate(show.slides, start=1):
-            written = _write_slide(slide, number)
-            builder.end_line(blank=True)
-            page_starts.append(builder.include(written))
+            page = _page(slide, number)
+            builder.add_page(page)
             if slide._element.get("show") in ("0", "false"):
                 hidden.append(str(number))
-            if not written.length:
+            if not page.length:
                 empty.append(str(number))
         title = show.core_properties.title or ""
-    return build_document(
-        builder,
-        data,
-        document_id,
-        MEDIA_TYPE,
-        *(title, builder.first_heading, builder.first_line),
-        page_starts=page_starts,
-        remark=join_remarks({"hidden slides": hidden, "slides without text": empty}),
-    )
+    remark = join_remarks({"hidden slides": hidden, "slides without text": empty})
+    titles = (title, builder.first_heading, builder.first_line)
+    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, remark=remark)
 
 
-def _write_slide(slide: Any, number: int) -> TextBuilder:
-    """The text of one slide with its heading and its labels; empty when the slide has no text."""
+def _page(slide: Any, number: int) -> TextBuilder:
+    """The text of a slide with its heading and labels; empty if the slide has no text."""
     builder = TextBuilder()
     title = slide.shapes.title
-    if title is not None and (words := " ".join(title.text_frame.text.split())):
+    if title is not None and (words := one_line(title.text_frame.text)):
         builder.add_heading(builder.write(words), 1)
     for shape in _shapes(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
@@ -64,12 +57,12 @@ def _write_slide(slide: Any, number: int) -> TextBuilder:
                 builder.end_line()
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     lines = notes.text.splitlines() if notes is not None else ()
-    builder.finish_slide(number, "\n".join(filter(None, (" ".join(line.split()) for line in lines))))
+    builder.finish_slide(number, "\n".join(filter(None, map(one_line, lines))))
     return builder
 
 
 def _shapes(shapes: Any, depth: int = 0) -> Iterator[Any]:
-    """The shapes in the order of the file, those of groups too."""
+    """The shapes in the order of the file, with those inside groups."""
     for shape in shapes:
         if hasattr(shape, "shapes") and depth < MAX_GROUPS:
             yield from _shapes(shape.shapes, depth + 1)
@@ -88,17 +81,17 @@ def _lines(shape: Any) -> Iterator[str]:
     elif getattr(shape, "has_chart", False):
         yield from _chart_lines(shape.chart)
     elif shape.has_text_frame:
-        paragraphs = [(one, text) for one in shape.text_frame.paragraphs if (text := one.text.strip())]
+        paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if paragraph.text.strip()]
         in_list = kind is not None and kind.name in BODIES and len(paragraphs) > 1
-        for paragraph, text in paragraphs:
+        for paragraph in paragraphs:
             bullet = any(paragraph._p.find(f"{{*}}pPr/{{*}}{name}") is not None for name in BULLETS)
-            text = text.replace("\v", "\n")
+            text = paragraph.text.strip().replace("\v", "\n")
             yield "  " * paragraph.level + f"- {text}" if in_list or bullet else text
 
 
 def _chart_lines(chart: Any) -> Iterator[str]:
     if chart.has_title and chart.chart_title.has_text_frame:
-        yield " ".join(chart.chart_title.text_frame.text.split())
+        yield one_line(chart.chart_title.text_frame.text)
     for plot in chart.plots:
         if categories := list(plot.categories):
             yield _row(["", *map(str, categories)])
@@ -107,4 +100,4 @@ def _chart_lines(chart: Any) -> Iterator[str]:
 
 
 def _row(cells: Any) -> str:
-    return " | ".join(" ".join(cell.split()) for cell in cells).rstrip(" |")
+    return " | ".join(map(one_line, cells)).rstrip(" |")

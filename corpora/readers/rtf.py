@@ -1,11 +1,11 @@
-"""Rich Text Format, read with striprtf: paragraphs and table rows, without headings."""
+"""Reads Rich Text Format with striprtf: paragraphs and rows of tables, without headings."""
 
 from __future__ import annotations
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder, build_document, one_line
 
 MEDIA_TYPE = "application/rtf"
 MAX_BYTES = 50_000_000
@@ -19,11 +19,11 @@ def read(data: bytes, document_id: str) -> Document:
         raise DocumentRejected(f"RTF of {len(data):,} bytes; the limit is {MAX_BYTES:,}")
     try:
         text = rtf_to_text(data.decode("latin-1"), errors="replace")
-    except Exception as error:  # striprtf checks no argument of a control word
+    except Exception as error:  # striprtf does not check the arguments of control words
         raise DocumentRejected(f"damaged RTF: {type(error).__name__}: {error}") from error
     builder = TextBuilder()
     for line in text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").split("\n"):
-        is_row = line.endswith("|")  # striprtf ends every cell so
-        cells = [" ".join(cell.split()) for cell in line.split("|")]
+        is_row = line.endswith("|")  # striprtf ends each cell with it
+        cells = [one_line(cell) for cell in line.split("|")]
         builder.write_paragraph(" | ".join(cells).strip(" |") if is_row else line.strip(), blank=not is_row)
     return build_document(builder, data, document_id, MEDIA_TYPE, builder.first_line)

@@ -1,7 +1,7 @@
-"""Spreadsheets: sheets under headings, a line a row, cells separated by " | "; Excel through openpyxl.
+"""Reads spreadsheets: sheets with headings, one line per row, cells separated by " | "; Excel with openpyxl.
 
-Every cell has its place as label, "Sheet1!B7". A first row of words names the columns: it becomes a heading,
-so that it goes with every passage of its sheet. Formulas show the value that the last program computed.
+The label of a cell is its place, such as "Sheet1!B7". A first row of words has the names of the columns; it
+becomes a heading, so that each passage of its sheet has it. Formulas show the value that was last computed.
 Hidden rows and columns are read; comments, charts and text boxes are left out.
 """
 
@@ -17,19 +17,24 @@ from typing import Any
 from spanwise.types import Document, Heading
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks, shorten
+from .builder import TextBuilder, build_document, join_remarks, one_line, shorten
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
-MAX_CELLS = 1_000_000  # of one workbook; each carries a label
+MAX_CELLS = 1_000_000  # of a workbook
 MAX_ROWS = 1_048_576  # of a sheet, as in Excel
-MAX_GAP = 8  # empty cells shown between two others
-FILLERS = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # quoted text, colours, spaces in number formats
+MAX_GAP = 8  # empty cells that are shown between two others
+FILLERS = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # of number formats: quoted text, colours, spaces
 PERCENT = re.compile(r"[#0,]{0,20}0(?:\.(0{1,15}))?%")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: its column, counted from 1, its text as shown, and whether that is words or a value."""
+    """A cell.
+
+    column: counted from 1.
+    text: its text as shown.
+    is_words: True for words, False for numbers and other values.
+    """
 
     column: int
     text: str
@@ -41,12 +46,12 @@ def read(data: bytes, document_id: str) -> Document:
     from openpyxl import load_workbook
 
     writer = SheetWriter()
-    # openpyxl warns of features that it does not keep.
+    # openpyxl warns of features that it does not support.
     with office_file(data, "Excel workbook") as file, warnings.catch_warnings(action="ignore"):
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         for sheet in book.worksheets:
             writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
-            sheet.reset_dimensions()  # do not trust the declared ones
+            sheet.reset_dimensions()  # the declared ones may be wrong
             for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
                 if not writer.write_row(number, list(_cells(row))):
                     break
@@ -61,7 +66,7 @@ def _cells(row: Sequence[Any]) -> Iterator[Cell]:
 
 
 def _shown(value: Any, cell: Any) -> str:
-    """A value as a person sees it; thousands separators, currency signs and fixed decimals are left out."""
+    """A value as shown, but without thousands separators, currency signs and fixed decimals."""
     match value:
         case bool():
             return str(value).upper()
@@ -70,17 +75,18 @@ def _shown(value: Any, cell: Any) -> str:
             return f"{value:.{len(percent[1] or '')}%}" if percent else f"{value:.15g}"
         case datetime():
             shown = FILLERS.sub("", cell.number_format or "").lower()
-            day, clock = value.date().isoformat(), str(value.time()).removesuffix(":00")
+            day = value.date().isoformat()
+            clock = str(value.time()).removesuffix(":00")
             has_clock = "h" in shown or "s" in shown
             return (f"{day} {clock}" if has_clock else day) if "y" in shown or "d" in shown else clock
         case date() | time() | timedelta():
             return str(value)
         case _:
-            return " ".join(str(value).split())
+            return one_line(str(value))
 
 
 class SheetWriter:
-    """Writes sheets into `builder`; a sheet without cells leaves no text."""
+    """Writes sheets into `builder`; a sheet without cells has no text."""
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
@@ -94,19 +100,21 @@ class SheetWriter:
 
     @property
     def remark(self) -> str:
-        """The sheets that are hidden, and those cut at the limit; often nothing."""
+        """The names of hidden sheets, and of sheets cut at the limit; often empty."""
         limit = f"read up to the limit of {MAX_CELLS:,} cells"
         return join_remarks({"hidden sheets": self._hidden, limit: self._cut})
 
     def start_sheet(self, name: str, hidden: bool = False) -> None:
-        """Begins a sheet; its heading is written with its first row."""
-        self._sheet, self._last_row, self._names = name, 0, None
+        """Begin a sheet; its heading is written with its first row."""
+        self._sheet = name
+        self._last_row = 0
+        self._names = None
         self._has_row = False
         if hidden:
             self._hidden.append(name)
 
     def write_row(self, number: int, cells: Sequence[Cell]) -> bool:
-        """Writes a row, counted from 1; False when the workbook is full and the row was not written."""
+        """Write a row, counted from 1; False if the workbook is full and the row was not written."""
         self._n_cells += len(cells)
         if self._n_cells > MAX_CELLS:
             self._cut.append(self._sheet)
@@ -114,8 +122,7 @@ class SheetWriter:
         if not cells:
             return True
         if not self._last_row:
-            start = self.builder.write_paragraph(" ".join(self._sheet.split()) or "(sheet without a name)")
-            self.builder.add_heading(start, 1)
+            start = self.builder.write_heading(one_line(self._sheet) or "(sheet without a name)", 1)
             self.builder.add_label(start, self._sheet)
         if self._names is not None:
             words = shorten(self.builder.text_since(self._names))
@@ -129,18 +136,19 @@ class SheetWriter:
         return True
 
     def _write_cells(self, number: int, cells: Sequence[Cell]) -> int:
-        """The start of the row; separators also stand for empty cells, up to `MAX_GAP` of them."""
+        """Write the cells of a row; returns its offset. Up to `MAX_GAP` empty cells have separators."""
         from openpyxl.utils import get_column_letter
 
         if number > self._last_row + 1:
             self.builder.end_line(blank=True)
-        row_start, last = -1, 0
+        starts: list[int] = []
+        last = 0
         for cell in cells:
             if last:
                 self.builder.write(" | " + " | " * min(cell.column - last - 1, MAX_GAP))
-            start = self.builder.write(cell.text)
-            self.builder.add_label(start, f"{self._sheet}!{get_column_letter(cell.column)}{number}")
-            row_start, last = (start if row_start < 0 else row_start), cell.column
+            starts.append(self.builder.write(cell.text))
+            self.builder.add_label(starts[-1], f"{self._sheet}!{get_column_letter(cell.column)}{number}")
+            last = cell.column
         self.builder.end_line()
         self._last_row = number
-        return row_start
+        return starts[0]

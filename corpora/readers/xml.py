@@ -1,8 +1,8 @@
-"""XML of any vocabulary: titles as headings, paragraphs, and "name: value" lines for data.
+"""Reads XML of any vocabulary: titles as headings, paragraphs, and lines "name: value" for data.
 
-An element with words of its own is a paragraph with everything in it; other elements are containers. HTML in
-a value, as in feeds, is shown as its text. What is not well-formed is read as plain text, with a remark; what
-exceeds the parser's limits (256 levels, entities that multiply) is rejected.
+An element that directly contains words is a paragraph with all that is in it; other elements are containers.
+HTML in a value, as in feeds, is read as its text. A file that is not well-formed is read as plain text, with
+a remark. A file beyond the limits of the parser (256 levels, multiplying entities) is rejected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from spanwise.types import Document
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import decode
-from .builder import TextBuilder, build_document, source_document
+from .builder import TextBuilder, build_document, one_line, source_document
 from .html import parse_html, write_page
 
 MEDIA_TYPE = "application/xml"
@@ -23,7 +23,7 @@ DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z
 DECLARED_WITHIN = 300  # bytes
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
 LONG_TAG = re.compile(r"<[^<>!?/][^<>]{50000,}+")
-MAX_ATTRIBUTES = 5000  # of one element: the parser's time grows with their square
+MAX_ATTRIBUTES = 5000  # of an element; the parser takes quadratic time
 TITLES = frozenset("title head heading article-title h1 h2 h3 h4 h5 h6".split())
 PROSE = frozenset(
     "p para simpara ab lg l v quote epigraph stanza caption blockquote note li item listitem member "
@@ -38,11 +38,11 @@ MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blo
 
 
 def read(data: bytes, document_id: str) -> Document:
-    """The document of an XML file, titled by its one heading of the highest level."""
+    """The document of an XML file, titled by its only heading of the highest level."""
     from lxml.etree import XMLSyntaxError
 
-    found = DECLARED.search(data[:DECLARED_WITHIN])
-    source, encoding = decode(data, found[1].decode("ascii") if found else None)
+    declared = DECLARED.search(data[:DECLARED_WITHIN])
+    source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
     try:
         root = _parse_tree(source)
     except XMLSyntaxError as error:
@@ -57,7 +57,7 @@ def read(data: bytes, document_id: str) -> Document:
 
 
 def _parse_tree(source: str) -> Element:
-    """The root of an XML text; HTML's entities may be undeclared."""
+    """The root of an XML text; undeclared entities of HTML are resolved."""
     from lxml.etree import ErrorTypes, XMLSyntaxError, fromstring
 
     if any(tag[0].count("=") > MAX_ATTRIBUTES for tag in LONG_TAG.finditer(source)):
@@ -74,29 +74,26 @@ def _parse_tree(source: str) -> Element:
 
 
 def _write(builder: TextBuilder, element: Element, level: int) -> None:
-    """Writes an element and everything in it; `level` is that of a title in it."""
+    """Write an element and all that is in it; a title in it has the level `level`."""
     name = local_name(element)
     if name in DROPPED:
         return
     if name in VERBATIM:
         builder.write_paragraph("".join(_texts(element)).strip("\r\n"))
     elif name in ROWS and len(element):
-        builder.write_paragraph(
-            " | ".join(" ".join("".join(_texts(cell)).split()) for cell in element), False
-        )
+        builder.write_paragraph(" | ".join(one_line(*_texts(cell)) for cell in element), False)
     elif name in TITLES:
-        start = builder.write_paragraph(" ".join("".join(_texts(element)).split()))
-        builder.add_heading(start, level)
+        builder.write_heading(one_line(*_texts(element)), level)
     elif _has_words(element):
         text = "".join(_texts(element))
         is_html = MARKUP.search(text) is not None
-        words = write_page(parse_html(text)).text if is_html else " ".join(text.split())
+        words = write_page(parse_html(text)).text if is_html else one_line(text)
         is_data = not len(element) and name not in PROSE and not is_html
         mark = "- " if name in ITEMS else f"{name}: " if is_data else ""
         builder.write_paragraph(mark + words, not (is_data or name in LINES))
     else:
         builder.end_line(blank=len(element) > 0)
-        attributes = [f"{key}: {' '.join(value.split())}" for key, value in element.items() if key[0] != "{"]
+        attributes = [f"{key}: {one_line(value)}" for key, value in element.items() if key[0] != "{"]
         fronts = [child for child in element if local_name(child).endswith("info")]  # DocBook's front matter
         is_titled = any(local_name(child) in TITLES for parent in (element, *fronts) for child in parent)
         if attributes and not is_titled:
@@ -108,15 +105,14 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
 
 
 def _has_words(element: Element) -> bool:
-    """True when words stand directly in the element, beside its children if it has any."""
+    """True when the element directly contains words, or entities."""
     texts = [element.text, *(child.tail for child in element)]
-    return any(text and not text.isspace() for text in texts) or any(
-        not local_name(child) for child in element
-    )
+    has_entities = any(not local_name(child) for child in element)
+    return has_entities or any(text and not text.isspace() for text in texts)
 
 
 def _texts(element: Element) -> list[str]:
-    """The strings of an element and of all in it, HTML's entities resolved."""
+    """The strings in an element at any depth, with the entities of HTML resolved."""
     pieces = [element.text or ""]
     for child in element:
         name = local_name(child)

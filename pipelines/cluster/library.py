@@ -151,7 +151,7 @@ class ShardedLibrary(Library):
         shards = shard_folders(self.store.path)
         load = partial(load_encoder, key, name)
         if not self._on_ray:
-            load = partial(self._models.encoder if key == MODEL else self._models.encoder, name)
+            load = partial(self._models.encoder if key == MODEL else self._models.token_encoder, name)
         first = None if key == MODEL else first_of(shards, digest)
         parts = [shards] if first is None else [[first], [shard for shard in shards if shard != first]]
         make = partial(encode, key, first, load)

@@ -12,8 +12,8 @@ from pathlib import Path
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
 from ...corpora.datasets.folder_questions import folder_item
-from ...corpora.datasets.squad import Article, read_squad
-from ...corpora.json_lines import Record, json_lines
+from ...corpora.datasets.squad import SquadArticle, read_squad
+from ...corpora.json_lines import JsonObject, json_lines
 from ...corpora.passages import passages_at, split
 from ...corpora.sentences import trimmed
 from ...eval.questions import TYPES, VERDICTS, FolderQuestion
@@ -84,7 +84,7 @@ class GoldQuestion:
 
 
 def gold_questions(
-    articles: Iterable[Article], limit: int | None = None, seed: int = 0
+    articles: Iterable[SquadArticle], limit: int | None = None, seed: int = 0
 ) -> list[GoldQuestion]:
     """All questions in order, or `limit` of them drawn by the seed."""
     questions = [
@@ -98,7 +98,7 @@ def gold_questions(
     return [questions[i] for i in sorted(random.Random(seed).sample(range(len(questions)), limit))]
 
 
-def _question(line: Record) -> FolderQuestion:
+def _question(line: JsonObject) -> FolderQuestion:
     number = line.place.rpartition(" ")[2]
     record = replace(line, values={"id": number, **OPTIONAL, **line.values})
     names = sorted(field.name for field in fields(FolderQuestion))
@@ -132,7 +132,7 @@ def _question(line: Record) -> FolderQuestion:
     return question
 
 
-def _joined_question(line: Record) -> FolderQuestion | None:
+def _joined_question(line: JsonObject) -> FolderQuestion | None:
     """The question of a line with its passage; None when the folder may answer it elsewhere."""
     item = folder_item(line)
     answer = line.text("answer")

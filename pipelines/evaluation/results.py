@@ -27,7 +27,7 @@ from urllib.parse import quote
 from spanwise.errors import DataMalformed
 from spanwise.version import __version__
 
-from ...corpora.json_lines import Record, json_lines
+from ...corpora.json_lines import JsonObject, json_lines
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.significance import Alternative, Comparison, compare
 
@@ -172,7 +172,7 @@ def read_records(path: Path) -> list[QuestionRecord]:
     return [_question_record(line) for line in json_lines(path)]
 
 
-def _question_record(line: Record) -> QuestionRecord:
+def _question_record(line: JsonObject) -> QuestionRecord:
     value = line.values
     names = {field.name for field in fields(QuestionRecord)}
     unknown = sorted(set(value) - names)

@@ -38,7 +38,7 @@ from spanwise.errors import DataMalformed
 from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, no_progress
 
 from ...corpora.datasets.beir import Collection
-from ...corpora.datasets.squad import Article, read_squad
+from ...corpora.datasets.squad import SquadArticle, read_squad
 from ...eval.calibration import aurc, credit_at_coverage, expected_calibration_error
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.ranking import MEASURES, judge, trec_order
@@ -231,7 +231,7 @@ def evaluate_open(
 
 
 def questions_to_ask(
-    articles: Sequence[Article], limit: int | None = None, read_limit: int = 1000, seed: int = 0
+    articles: Sequence[SquadArticle], limit: int | None = None, read_limit: int = 1000, seed: int = 0
 ) -> tuple[list[GoldQuestion], frozenset[str]]:
     """The questions, and the ids of those that are read, drawn by the seed from all or from `limit` of them.
 
@@ -408,9 +408,9 @@ def _exact_f1(record: QuestionRecord, prediction: str) -> tuple[float, float]:
     return exact[record.id], f1[record.id]
 
 
-def _read_together(paths: Sequence[Path]) -> list[Article]:
+def _read_together(paths: Sequence[Path]) -> list[SquadArticle]:
     """The articles of several files; DataMalformed: a question id occurs twice, or a question is empty."""
-    articles: list[Article] = []
+    articles: list[SquadArticle] = []
     seen: set[str] = set()
     for path in paths:
         of_file = list(read_squad(path).articles)

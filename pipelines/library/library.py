@@ -166,7 +166,7 @@ class Library:
     @property
     def token_encoder(self) -> TokenEncoder:
         """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
-        return self._models.encoder()
+        return self._models.token_encoder()
 
     # Sync
 
@@ -464,7 +464,7 @@ class Library:
 
         if key == MODEL:
             return sync_dense(self.store, self._models.encoder(name), on_progress)
-        return sync_tokens(self.store, self._models.encoder(name), on_progress)
+        return sync_tokens(self.store, self._models.token_encoder(name), on_progress)
 
     def _held(self, key: str) -> Mapping[str, int]:
         """The number of passages with vectors of each model digest."""

@@ -32,7 +32,7 @@ from spanwise.types import Document, Passage
 from ...corpora.folder import FoundFile
 from ...corpora.passages import passages_at
 from ...corpora.readers.pdf_page import Box
-from ...corpora.reading import Skipped
+from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure
 from .worker import BrokenMessage, Limits, Message, receive, send
@@ -179,14 +179,14 @@ class ParseWorker:
 
     def parse(
         self, data: bytes, document_id: str, sha256: str, stored: Mapping[str, object] | None = None
-    ) -> Parsed | Skipped:
+    ) -> Parsed | SkippedFile:
         """The document in the bytes of a file; `DocumentRejected` says why there is none.
 
         With the structure of a `stored` document, `data` is its text.
         """
         answer, blocks = self.ask({"id": document_id, "stored": stored}, data)
         if "skipped" in answer:
-            return Skipped(document_id, _one_line(answer["skipped"]))
+            return SkippedFile(document_id, _one_line(answer["skipped"]))
         try:
             text, spans, terms = blocks
             row = {**answer, "id": document_id, "sha256": sha256, "text": text.decode()}
@@ -197,7 +197,7 @@ class ParseWorker:
             self._replace()
             raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
-    def split(self, document: Document) -> Parsed | Skipped:
+    def split(self, document: Document) -> Parsed | SkippedFile:
         """The passages and terms of a document that is parsed already."""
         return self.parse(document.text.encode(), document.id, document.sha256, document_structure(document))
 

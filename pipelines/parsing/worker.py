@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 from spanwise.errors import DocumentRejected
 
 from ...corpora.passages import split
-from ...corpora.reading import Skipped, parse
+from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure, indexed_text
 
@@ -140,7 +140,7 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
         document = document_from_row(row)
     else:
         parsed = parse(data, header["id"])
-        if isinstance(parsed, Skipped):
+        if isinstance(parsed, SkippedFile):
             return ({"skipped": parsed.reason},)
         document = parsed
     passages = split(document)

@@ -31,8 +31,8 @@ from ...corpora.datasets.folder_questions import (
     read_wordings,
     wording_key,
 )
-from ...corpora.datasets.squad import Article
-from ...corpora.json_lines import Record, json_lines
+from ...corpora.datasets.squad import SquadArticle
+from ...corpora.json_lines import JsonObject, json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
@@ -82,9 +82,9 @@ def is_validation(title: str) -> bool:
     return int(hashlib.sha1(title.encode("utf-8")).hexdigest(), 16) % VALIDATION_SHARE == 0
 
 
-def split_articles(articles: Iterable[Article]) -> tuple[list[Article], list[Article]]:
+def split_articles(articles: Iterable[SquadArticle]) -> tuple[list[SquadArticle], list[SquadArticle]]:
     """The articles to train on and those to select on."""
-    parts: dict[bool, list[Article]] = {True: [], False: []}
+    parts: dict[bool, list[SquadArticle]] = {True: [], False: []}
     for article in articles:
         parts[is_validation(article.title)].append(article)
     return parts[False], parts[True]
@@ -180,7 +180,7 @@ def _read_passages(path: Path) -> list[Text]:
         raise DataMalformed(f"{path} cannot be read: {error}. Remove it and {MINED} to mine again") from error
 
 
-def _passages_at(line: Record, name: str, passages: Ranking) -> Ranking:
+def _passages_at(line: JsonObject, name: str, passages: Ranking) -> Ranking:
     numbers = line.value(name, list)
     if not all(isinstance(number, int) and 0 <= number < len(passages) for number in numbers):
         raise line.error(f"{name} names passages that are not kept: remove {MINED} to mine again")

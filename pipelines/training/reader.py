@@ -19,7 +19,7 @@ from torch import nn
 
 from spanwise.types import Passage, ScoredSpan
 
-from ...corpora.datasets.squad import Article, SquadDataset
+from ...corpora.datasets.squad import SquadArticle, SquadDataset
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import score_v1
 from ...models.bert import BertSpanModel
@@ -291,7 +291,7 @@ def split_examples(
     return examples, random.Random(SEED).sample(held_out, n_held_out)
 
 
-def examples_of(articles: Sequence[Article]) -> list[ReaderExample]:
+def examples_of(articles: Sequence[SquadArticle]) -> list[ReaderExample]:
     """One example for each answerable question, with its first gold answer."""
     return [
         ReaderExample(

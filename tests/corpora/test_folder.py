@@ -1,4 +1,4 @@
-"""A walk meets every entry, follows no link, and reads nothing from outside the folder."""
+"""A walk lists every entry, follows no link, and reads nothing outside the folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ids(root: Path) -> list[str]:
     return [file.document_id for file in walk(root).files]
 
 
-def test_files_come_sorted_and_what_is_skipped_is_counted(tmp_path: Path) -> None:
+def test_files_are_sorted_and_skipped_entries_are_counted(tmp_path: Path) -> None:
     for name in (".hidden", ".git/config", "x/__pycache__/a.pyc", ".spanwise/c", "b.txt", "a/c.txt", "B.txt"):
         touch(tmp_path / name)
     (tmp_path / "link").symlink_to("b.txt")
@@ -35,15 +35,16 @@ def test_files_come_sorted_and_what_is_skipped_is_counted(tmp_path: Path) -> Non
     )
 
 
-def test_an_index_inside_is_no_part_of_the_folder(tmp_path: Path) -> None:
+def test_an_index_inside_the_folder_is_skipped(tmp_path: Path) -> None:
     touch(tmp_path / "own" / "catalog.sqlite")
     touch(tmp_path / "own" / "segments" / "a.txt")
     touch(tmp_path / "spanwise.toml")
     touch(tmp_path / "a.txt")
-    assert (ids(tmp_path), walk(tmp_path).skipped) == (["a.txt"], {"folder of an index": 1})
+    assert ids(tmp_path) == ["a.txt"]
+    assert walk(tmp_path).skipped == {"folder of an index": 1}
 
 
-def test_a_pipe_does_not_hang(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "p.txt")
     with pytest.raises(DocumentRejected, match="not a regular file"):
         read_regular(tmp_path, "p.txt")
@@ -71,7 +72,7 @@ def test_an_id_that_leaves_the_folder_is_a_wrong_argument(tmp_path: Path, docume
         read_regular(tmp_path, document_id)
 
 
-def test_a_giant_is_refused_by_its_size(tmp_path: Path) -> None:
+def test_a_huge_file_is_refused_by_its_size(tmp_path: Path) -> None:
     with (tmp_path / "giant.txt").open("wb") as file:
         file.truncate(300_000_000)
     with pytest.raises(DocumentRejected, match="300 MB; the limit is 200 MB"):

@@ -1,4 +1,4 @@
-"""Front matter becomes title and metadata, and is in no passage; templates are read by their inner suffix."""
+"""Front matter becomes title and metadata, not text; templates are read by their inner suffix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ TOML = '+++\ntitle = "The mill"\ndate = 2024-02-29\ntags = ["rye", "oats"]\n[by]
 def test_front_matter_is_title_and_metadata_and_in_no_passage(matter: str, name: str) -> None:
     source = matter + "<% wrap %>\n\nIt grinds rye.\n"
     document = parse(source.encode(), name)
-    assert (document.title, document.metadata["date"]) == ("The mill", "2024-02-29")
+    assert document.title == "The mill"
+    assert document.metadata["date"] == "2024-02-29"
     assert document.metadata["tags"] == "rye, oats"
     assert "remark" not in document.metadata
     [passage] = split(document)
@@ -38,12 +39,13 @@ def test_front_matter_is_title_and_metadata_and_in_no_passage(matter: str, name:
         "---\n# comment\n---\n",
     ],
 )
-def test_what_is_malformed_is_text(source: str) -> None:
+def test_a_malformed_block_is_text(source: str) -> None:
     assert front_matter(source) == (0, {})
     [passage] = split(parse(source.encode(), "a.md"))
     assert passage.text == source.strip()
 
 
 def test_a_yaml_file_is_data_and_a_file_of_front_matter_alone_has_no_passage() -> None:
-    assert [one.start for one in split(parse(YAML.encode(), "a.yml"))] == [0]
+    [passage] = split(parse(YAML.encode(), "a.yml"))
+    assert passage.start == 0
     assert split(parse(YAML.encode(), "a.md")) == []

@@ -39,7 +39,7 @@ def left(root: Path) -> list[str]:
         ("\ufeffb/\r\nc.log\r\n", ["a.txt"]),
     ],
 )
-def test_rules_of_the_top_folder(tmp_path: Path, rules: str, expected: list[str]) -> None:
+def test_rules_of_the_top_folder_hold(tmp_path: Path, rules: str, expected: list[str]) -> None:
     make(
         tmp_path,
         {name: "" for name in ("a.txt", "c.log", "b/c.txt", "b/c.log", "b/d/c.txt")} | {IGNORE_FILE: rules},
@@ -48,7 +48,7 @@ def test_rules_of_the_top_folder(tmp_path: Path, rules: str, expected: list[str]
 
 
 @pytest.mark.parametrize("line", ["!", "/", "a//b", "\\", "**/" * 5, "*a" * 4])
-def test_a_line_that_is_no_rule_is_told_and_the_others_hold(tmp_path: Path, line: str) -> None:
+def test_a_wrong_line_is_named_and_the_others_hold(tmp_path: Path, line: str) -> None:
     make(tmp_path, {IGNORE_FILE: f"x\n{line}\ny", "x": "", "y": "", "z": ""})
     listing = walk(tmp_path)
     assert left(tmp_path) == ["z"]
@@ -79,18 +79,14 @@ def git(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "GIT_DIR": folder, "GIT_WORK_TREE": "."}
 
 
-def kept_by_git(root: Path, git: dict[str, str]) -> list[str]:
+def left_by_git(root: Path, git: dict[str, str]) -> list[str]:
     command = ["git", "ls-files", "--others", "-z", f"--exclude-per-directory={IGNORE_FILE}"]
-    done = subprocess.run(command, cwd=root, env=git, capture_output=True, check=True)
-    found = done.stdout.decode("utf-8").split("\0")[:-1]
-    return sorted(name for name in found if not name.endswith(IGNORE_FILE))
+    listing = subprocess.run(command, cwd=root, env=git, capture_output=True, check=True).stdout
+    names = listing.decode("utf-8").split("\0")[:-1]
+    return sorted(name for name in names if not name.endswith(IGNORE_FILE))
 
 
 IDS = ["README.md", "notes/a.md", "notes/old/b.md", "notes/old/c.log", "other/notes/d.txt", "other/[x].md"]
-
-
-def chosen(*patterns):
-    return [name for name in IDS if path_matcher(patterns)(name)]
 
 
 @pytest.mark.parametrize(
@@ -108,18 +104,18 @@ def chosen(*patterns):
         (("NOTES/**",), []),
     ],
 )
-def test_patterns_choose(patterns, expected):
-    assert chosen(*patterns) == expected
+def test_patterns_select_documents(patterns: tuple[str, ...], expected: list[str]) -> None:
+    assert list(filter(path_matcher(patterns), IDS)) == expected
 
 
 @pytest.mark.parametrize("pattern", ["", "/", "a//b", "x\\", "!", "*a*b*c*", "**/a/**/b/**/*c*"])
-def test_what_is_no_pattern_is_named(pattern):
+def test_a_wrong_pattern_is_named(pattern: str) -> None:
     with pytest.raises(ValueError, match="is not a path pattern"):
         path_matcher([pattern])
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_accents_match_in_either_spelling(form):
+def test_accents_match_in_either_spelling(form: str) -> None:
     matches = path_matcher([unicodedata.normalize(form, "*ühle?/**")])
     assert matches(unicodedata.normalize("NFC", "Mühlen/a.txt"))
     assert matches(unicodedata.normalize("NFD", "Mühlen/a.txt"))
@@ -132,7 +128,7 @@ def test_git_keeps_the_same_files(git: dict[str, str], top: str, inner: str, inn
     with tempfile.TemporaryDirectory() as folder:
         make(Path(folder), dict.fromkeys([f"{name}{end}" for name in TREE for end in ("/f", "/ab b")], ""))
         make(Path(folder), dict.fromkeys(["f", "a.f", "b/a.b"], "") | rules)
-        assert left(Path(folder)) == kept_by_git(Path(folder), git)
+        assert left(Path(folder)) == left_by_git(Path(folder), git)
 
 
 def test_the_slowest_rule_is_fast() -> None:

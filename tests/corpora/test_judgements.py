@@ -1,4 +1,4 @@
-"""Judgements of TREC and BEIR, and runs of TREC: read, written, and damaged ones refused by line."""
+"""Judgements of TREC and BEIR are read, runs are written, and errors name the wrong line."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ def test_ids_of_beir_may_hold_spaces(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("query-id\tcorpus-id\tscore\n", "qrels: holds no lines"),
+        ("query-id\tcorpus-id\tscore\n", "qrels: no judgements"),
         ("q1\td7\t2\n", "qrels, line 1: 3 columns; expected `qid 0 docid relevance`, or BEIR's header"),
         (TREC + "q3 0 d1 1_0\n", "qrels, line 4: the relevance is '1_0'; expected an integer"),
         (TREC + "q3 0 d1 ٣\n", "qrels, line 4: the relevance is '٣'"),
         (TREC + "q3 0 d1 2147483648\n", "qrels, line 4: the relevance is '2147483648'"),
-        (TREC + "q1 0 d7 2\n", "qrels, line 4: document 'd7' is there twice for query 'q1'"),
-        (BEIR + "q3\t\t1\n", "qrels, line 5: expected query-id corpus-id score, divided by tabs"),
+        (TREC + "q1 0 d7 2\n", "qrels, line 4: document 'd7' is judged twice for query 'q1'"),
+        (BEIR + "q3\t\t1\n", "qrels, line 5: expected query-id corpus-id score, separated by tabs"),
         (b"q1 0 \xff 1\n", "qrels, line 1: not UTF-8"),
     ],
 )
-def test_what_are_no_judgements_is_refused(tmp_path: Path, content: str | bytes, message: str) -> None:
+def test_a_wrong_line_is_named(tmp_path: Path, content: str | bytes, message: str) -> None:
     with pytest.raises(DataMalformed) as refused:
         read_qrels(written(tmp_path, content))
     assert message in str(refused.value)
@@ -70,18 +70,18 @@ def test_any_bytes_are_judgements_or_a_named_error(tmp_path: Path, content: byte
 def test_published_judgements_are_read_as_ir_measures_reads_them(data: Path) -> None:
     paths = sorted((data / "beir-topics-qrels").glob("qrels.*.gz"))
     for path in [path for path in paths if path.stat().st_size < 60_000]:
-        found = {
-            (q, document): level
-            for q, judged in read_qrels(path).items()
-            for document, level in judged.items()
-        }
-        assert found == {(j.query_id, j.doc_id): j.relevance for j in ir_measures.read_trec_qrels(str(path))}
+        expected: dict[str, dict[str, int]] = {}
+        for judgement in ir_measures.read_trec_qrels(str(path)):
+            expected.setdefault(judgement.query_id, {})[judgement.doc_id] = judgement.relevance
+        assert read_qrels(path) == expected
 
 
 def test_ir_measures_reads_the_lines_of_a_run(tmp_path: Path) -> None:
     path = written(tmp_path, "".join(run_lines("q 1", [("a b.md", 2.5), ("c%d", -1e-7)], "my system")))
-    [first, second] = ir_measures.read_trec_run(str(path))
-    assert (first.query_id, first.doc_id, first.score) == ("q%201", "a%20b.md", 2.5)
-    assert (second.doc_id, second.score) == ("c%25d", -1e-7)
+    lines = [(line.query_id, line.doc_id, line.score) for line in ir_measures.read_trec_run(str(path))]
+    assert lines == [("q%201", "a%20b.md", 2.5), ("q%201", "c%25d", -1e-7)]
+
+
+def test_an_empty_id_is_not_written() -> None:
     with pytest.raises(ValueError, match="id is empty"):
         list(run_lines("q", [("", 1.0)], "tag"))

@@ -1,4 +1,4 @@
-"""For every format and any text: passages quote their document exactly and leave out nothing."""
+"""In every format and for any text, passages quote their document exactly and leave out nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_files import MAKERS
 from valid_documents import check
 
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
@@ -41,10 +41,10 @@ TEXTS = st.lists(st.sampled_from(PIECES) | st.text(ANY_CHARACTER, max_size=9), m
 
 
 def read(name: str, text: str) -> Document | None:
-    """The document made of a text; None when nothing readable came of it."""
+    """The document made from a text, or None if it cannot be read."""
     with suppress(DocumentRejected):
         document = parse(MAKERS[name](text), name)
-        return None if isinstance(document, Skipped) else document
+        return None if isinstance(document, SkippedFile) else document
     return None
 
 

@@ -1,4 +1,4 @@
-"""A file's reader is chosen by content and name; every file is read, passed over or refused by reason."""
+"""Content and name choose the reader of a file; each file is read, skipped, or refused with a reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(99)
 
 
 def by_name(value: object) -> str:
-    """The id of a parameter: bytes of zip archives differ between two runs."""
+    """The id of a parameter; the bytes of zip archives differ from run to run."""
     return value if isinstance(value, str) else "data"
 
 
@@ -54,7 +54,7 @@ def media_type(data: bytes, name: str) -> str:
     ],
     ids=by_name,
 )
-def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> None:
+def test_content_and_name_give_the_format(data: bytes, name: str, expected: str) -> None:
     assert media_type(data, name) == expected
 
 
@@ -66,7 +66,7 @@ def test_format_by_content_and_name(data: bytes, name: str, expected: str) -> No
         (PNG, "a.txt", "not text"),
         (b"words", "a.pdf", "not a PDF"),
         (b"words", "a.docx", "not a Word document: it is not a zip"),
-        (archive({"a": "1"}), "a.docx", "holds no word/document.xml"),
+        (archive({"a": "1"}), "a.docx", "has no word/document.xml"),
         (b"\xd0\xcf\x11\xe0 encrypted", "a.docx", "encrypted Word document"),
         (as_pdf("words")[:200], "a.pdf", "damaged PDF"),
     ],
@@ -77,7 +77,7 @@ def test_files_that_cannot_be_read_say_why(data: bytes, name: str, reason: str) 
         parse(data, name)
 
 
-def test_a_parser_that_fails_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_of_a_reader_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(data: bytes, document_id: str) -> Document:
         raise RecursionError("too deep")
 
@@ -86,7 +86,7 @@ def test_a_parser_that_fails_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> Non
         parse(b"<p>words", "a.html")
 
 
-def test_a_giant_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_huge_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwise.corpora.reading.MAX_TEXT", 4)
     with pytest.raises(DocumentRejected, match="5 characters of text; the limit is 4"):
         parse(b"words", "a.txt")
@@ -111,6 +111,6 @@ def test_the_content_of_an_archive_decides(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.docx", "a.xlsx", "a", "a.doc"])
-def test_a_password_is_named(name: str) -> None:
+def test_an_encrypted_office_file_is_refused(name: str) -> None:
     with pytest.raises(DocumentRejected, match="encrypted Office document"):
         parse(ole("Root Entry", "EncryptionInfo", "EncryptedPackage"), name)

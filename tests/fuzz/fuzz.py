@@ -1,8 +1,8 @@
-"""Coverage-guided fuzzing of one parser: `make fuzz TARGET=md SECONDS=600`, or with `list` for the names.
+"""Coverage-guided fuzzing of one reader: `make fuzz TARGET=md SECONDS=600`; `TARGET=list` gives the names.
 
-libFuzzer keeps what it found interesting in the corpus folder, so a later run goes on from there. An input
-that fails, takes longer than ten seconds or more than 2 GB is written beside it, and the run ends with an
-error; a small form of the input becomes a test.
+libFuzzer keeps interesting inputs in the corpus folder, where a later run continues. An input that fails,
+takes more than ten seconds or more than 2 GB is written beside that folder, and the run ends with an error.
+Reduce the input, and make it a test.
 """
 
 from __future__ import annotations
@@ -21,16 +21,18 @@ LIMITS = ("-timeout=10", "-rss_limit_mb=2048", "-max_len=16384", "-print_final_s
 
 
 def main(name: str, seconds: str, corpus: str) -> None:
-    """Fuzz one target for so many seconds, from the seeds and what earlier runs left in `corpus`."""
-    if name not in (known := targets()):
-        sys.exit(f"no target {name!r}; there are: {', '.join(sorted(known))}")
+    """Fuzz a target for a number of seconds, with its seeds and the inputs of earlier runs in `corpus`."""
+    by_name = targets()
+    if name not in by_name:
+        sys.exit(f"no target {name!r}. Choose one of: {', '.join(sorted(by_name))}")
+    target = by_name[name]
     folder = Path(corpus) / name
     folder.mkdir(parents=True, exist_ok=True)
-    for number, seed in enumerate(known[name].seeds):
+    for number, seed in enumerate(target.seeds):
         (folder / f"seed-{number}").write_bytes(seed)
-        known[name].run(seed)  # what is loaded once counts for no input's time
+        target.run(seed)  # imports must not count for the time of an input
     options = [f"-max_total_time={seconds}", f"-artifact_prefix={corpus}/{name}-", *LIMITS]
-    atheris.Setup([sys.argv[0], *options, str(folder)], known[name].run)
+    atheris.Setup([sys.argv[0], *options, str(folder)], target.run)
     atheris.Fuzz()
 
 

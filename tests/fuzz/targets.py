@@ -1,4 +1,4 @@
-"""What is fuzzed: each own parser, fed with bytes, may return something valid or refuse it by name."""
+"""The targets of the fuzzer: each reader returns something valid for any bytes, or refuses them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from made_files import MAKERS
+from made_office import rezipped
 from valid_documents import check
 
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.decoding import decode
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.errors import DataMalformed, DocumentRejected
 
 TEXTS = (
@@ -23,8 +24,8 @@ TEXTS = (
     "e\u0301 日本語。ไทย ﷺ \U0001f468\u200d\U0001f469\n```\ncode\n```\n> quoted &amp; <b>bold</b>\n",
     "title: x\r\n\r\nSteps:\r\n1. one\r\n2. two\u2028three\ffour\ttab \0 end",
 )
-# In an archive the bytes are those of the part that our own code reads; a flipped bit of a deflated
-# stream would only ever test the checksum. The first part whose name ends so is replaced.
+# Of an archive, only the part that our code reads is fuzzed: other changes would only test the checksum.
+# The first part with this end of its name is replaced.
 PARTS = {
     ".docx": "word/document.xml",
     ".odt": "content.xml",
@@ -34,19 +35,23 @@ PARTS = {
     ".pptx": "slides/slide1.xml",
     ".xlsx": "worksheets/sheet1.xml",
 }
-LIBRARIES = frozenset((".pdf", ".rtf", ".eml"))  # read by others, who raise what they like
+LIBRARIES = frozenset((".pdf", ".rtf", ".eml"))  # read by libraries, which raise any error
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One parser: `run` raises for a fault of ours, `seeds` are inputs that it takes."""
+    """A reader.
+
+    run: raises for an error in our code.
+    seeds: inputs that the reader accepts.
+    """
 
     run: Callable[[bytes], None]
     seeds: tuple[bytes, ...]
 
 
 def targets() -> Mapping[str, Target]:
-    """All targets by name: one a format of `made_files`, and the parsers that read no document."""
+    """All targets by name: one per format of `made_files`, and the readers of other files."""
     squad = json.dumps(SQUAD).encode()
     return {
         **{name.rpartition(".")[2]: _reader(name) for name in MAKERS},
@@ -56,27 +61,28 @@ def targets() -> Mapping[str, Target]:
 
 
 def _reader(name: str) -> Target:
-    made = [MAKERS[name](text) for text in TEXTS]
+    files = [MAKERS[name](text) for text in TEXTS]
     suffix = Path(name).suffix
     if suffix not in PARTS:
-        return Target(lambda data: _parse(data, name, suffix in LIBRARIES), tuple(made))
-    parts = [_part(archive, PARTS[suffix]) for archive in made]
+        return Target(lambda data: _parse(data, name, suffix in LIBRARIES), tuple(files))
+    parts = [_part(archive, PARTS[suffix]) for archive in files]
+    part = parts[0][0]
     return Target(
-        lambda data: _parse(_with_part(made[0], parts[0][0], data), name, True),
+        lambda data: _parse(rezipped(files[0], {part: data}), name, True),
         tuple(data for _, data in parts),
     )
 
 
 def _parse(data: bytes, name: str, by_library: bool) -> None:
-    """Read and check; where our code alone reads, what `parse` catches as a last resort is our fault too."""
+    """Read and check a file; without a library, any error that `parse` catches is one in our code."""
     try:
         document = parse(data, name)
     except DocumentRejected as error:
-        by_library = by_library or data.lstrip().startswith(b"%PDF-")  # which is read as what it begins like
+        by_library = by_library or data.lstrip().startswith(b"%PDF-")  # read as PDF, whatever its name
         if not by_library and not isinstance(error.__cause__, DocumentRejected | ValueError | None):
             raise error.__cause__ from error
         return
-    if not isinstance(document, Skipped):
+    if not isinstance(document, SkippedFile):
         check(document)
 
 
@@ -102,19 +108,10 @@ def _squad(data: bytes) -> None:
 
 
 def _part(archive: bytes, ending: str) -> tuple[str, bytes]:
-    """The first member of an archive whose name ends so, and its bytes."""
+    """The name and the bytes of the first member of an archive with this end of its name."""
     with zipfile.ZipFile(BytesIO(archive)) as file:
         name = next(name for name in sorted(file.namelist()) if name.endswith(ending))
         return name, file.read(name)
-
-
-def _with_part(archive: bytes, part: str, data: bytes) -> bytes:
-    """The archive with one member replaced."""
-    made = BytesIO()
-    with zipfile.ZipFile(BytesIO(archive)) as old, zipfile.ZipFile(made, "w") as new:
-        for name in old.namelist():
-            new.writestr(name, data if name == part else old.read(name))
-    return made.getvalue()
 
 
 QUESTION = {"id": "1", "question": "Where?", "answers": [{"text": "by the river", "answer_start": 16}]}

@@ -1,4 +1,4 @@
-"""The targets of the fuzzer hold for their seeds and for simple damage; `make fuzz` runs the fuzzer."""
+"""The targets of the fuzzer accept their seeds and survive simple damage; `make fuzz` runs the fuzzer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TARGETS = targets()
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_seeds_are_taken(name: str) -> None:
+def test_seeds_are_accepted(name: str) -> None:
     for seed in TARGETS[name].seeds:
         TARGETS[name].run(seed)
 
@@ -20,7 +20,7 @@ def test_seeds_are_taken(name: str) -> None:
 @pytest.mark.parametrize("name", TARGETS)
 @settings(max_examples=300, deadline=None, derandomize=False, suppress_health_check=list(HealthCheck))
 @given(drawn=st.data())
-def test_damaged_seeds_are_taken_or_rejected(name: str, drawn: st.DataObject) -> None:
+def test_damaged_seeds_are_accepted_or_rejected(name: str, drawn: st.DataObject) -> None:
     seed = drawn.draw(st.sampled_from(TARGETS[name].seeds))
     start, end = sorted(drawn.draw(st.tuples(*[st.integers(0, len(seed))] * 2)))
     TARGETS[name].run(seed[:start] + drawn.draw(st.binary(max_size=9)) + seed[end:])

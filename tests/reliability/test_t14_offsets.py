@@ -18,7 +18,7 @@ from valid_documents import check
 import spanwise
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.passages import split
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.types import Document
 
 N_TEXTS = 5_000
@@ -69,7 +69,7 @@ def made(name: str, texts: list[str]) -> Document:
         [texts[row : row + A_PAGE] for row in range(0, len(texts), A_PAGE)] if name == "a.pdf" else [texts]
     )
     document = parse(MAKERS[name]("\f".join(map(between.join, pages))), name)
-    assert not isinstance(document, Skipped)
+    assert not isinstance(document, SkippedFile)
     return document
 
 

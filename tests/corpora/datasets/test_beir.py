@@ -19,9 +19,11 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_documents_queries_and_judgements_are_read(folder: Path) -> None:
-    found = read_beir(folder)
-    assert {each.id: (each.title, each.text) for each in found.documents} == DOCUMENTS
-    assert (found.qrels["2"], found.gaps) == ({"2": 1, "3": 0}, ())
+    collection = read_beir(folder)
+    texts = {document.id: (document.title, document.text) for document in collection.documents}
+    assert texts == DOCUMENTS
+    assert collection.qrels["2"] == {"2": 1, "3": 0}
+    assert collection.gaps == ()
 
 
 @pytest.mark.parametrize(
@@ -53,10 +55,8 @@ def test_the_test_split_is_the_default(folder: Path) -> None:
     write(folder / "qrels/train.tsv", "query-id\tcorpus-id\tscore", "2\t3\t2")
     assert set(read_beir(folder).qrels) == {"1", "2"}
     train = read_beir(folder, "train")
-    assert ([query.id for query in train.judged], train.gaps) == (
-        ["2"],
-        ("queries without judgements, left out: 1",),
-    )
+    assert [query.id for query in train.judged] == ["2"]
+    assert train.gaps == ("queries without judgements, left out: 1",)
     with pytest.raises(ValueError, match="Choose one of: test, train"):
         read_beir(folder, "dev")
 

@@ -1,4 +1,4 @@
-"""Questions of folders: texts are joined by their digest, and wrong lines are named."""
+"""Questions about folders get the texts of unchanged documents, and errors name the wrong line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from spanwise.corpora.datasets.folder_questions import (
+    WORDINGS,
     everyday_wordings,
     read_folder_items,
     wording_key,
@@ -42,10 +43,18 @@ def test_questions_of_unchanged_documents_get_their_texts(sources: Path) -> None
     fetched = fetch_questions(sources, sources / "questions")
     [item] = read_folder_items(sources / "towns.jsonl")
     assert item.passage[item.start : item.end] == "Ann built it in 1887"
-    assert (item.passage, item.heading, item.short, item.verdict) == (MILL.strip(), "Mill", "1887", "")
-    assert (list(fetched.written.values()), fetched.commands) == ([1], {})
+    assert item.passage == MILL.strip()
+    assert item.heading == "Mill"
+    assert item.short == "1887"
+    assert item.verdict == ""
+    assert list(fetched.written.values()) == [1]
+    assert fetched.commands == {}
     assert "not the one" in fetched.left_out[str(sources / "towns/tram.md")]
     assert "cannot be opened" in fetched.left_out[str(sources / "towns/weir.md")]
+
+
+def test_an_answer_that_is_not_at_its_place_is_refused(sources: Path) -> None:
+    fetch_questions(sources, sources / "questions")
     moved = (sources / "towns.jsonl").read_text().replace('"answer_start": 8', '"answer_start": 9')
     (sources / "towns.jsonl").write_text(moved)
     with pytest.raises(DataMalformed, match=r"line 1: the answer .* is not at 9"):
@@ -77,8 +86,13 @@ def test_a_malformed_line_is_named(sources: Path, change: dict[str, Any], messag
 
 
 def test_the_wordings_of_all_files_are_joined(tmp_path: Path) -> None:
-    of = wording_key("When was the mill built?")
+    key = wording_key("When was the mill built?")
     for name, wording in (("a", "age of the mill"), ("b", "how old is the mill")):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"of": of, "wording": wording}))
-    assert everyday_wordings(tmp_path) == {of: ("age of the mill", "how old is the mill")}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"of": key, "wording": wording}))
+    assert everyday_wordings(tmp_path) == {key: ("age of the mill", "how old is the mill")}
     assert everyday_wordings(tmp_path / "nowhere") == {}
+
+
+def test_the_checkout_has_everyday_wordings() -> None:
+    assert WORDINGS.is_file()
+    assert everyday_wordings()

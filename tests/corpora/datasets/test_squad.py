@@ -1,4 +1,4 @@
-"""SQuAD files are read as they are, and what is wrong with one is said with its place."""
+"""SQuAD files are read unchanged, and errors name the place of a wrong value."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from spanwise.corpora.datasets.squad import (
     GoldAnswer,
-    Question,
     SquadDataset,
+    SquadQuestion,
     read_na_probabilities,
     read_predictions,
     read_squad,
@@ -34,23 +34,24 @@ def written(folder: Path, **changes: object) -> Path:
     return path
 
 
-def only_question(dataset: SquadDataset) -> Question:
+def only_question(dataset: SquadDataset) -> SquadQuestion:
     return dataset.articles[0].paragraphs[0].questions[0]
 
 
 def test_questions_have_answers_or_are_impossible(tmp_path: Path) -> None:
     dataset = read_squad(written(tmp_path))
-    assert (dataset.version, dataset.articles[0].paragraphs[0].context) == ("1.1", CONTEXT)
-    assert only_question(dataset) == Question("q1", "Who founded it?", (GoldAnswer("Hale", 24),))
+    assert dataset.version == "1.1"
+    assert dataset.articles[0].paragraphs[0].context == CONTEXT
+    assert only_question(dataset) == SquadQuestion("q1", "Who founded it?", (GoldAnswer("Hale", 24),))
     dataset = read_squad(written(tmp_path, is_impossible=True, answers=[], type="why"))
-    impossible = only_question(dataset)
-    assert (dataset.version, dataset.relocated) == ("2.0", ())
-    assert (impossible.is_impossible, impossible.answers, impossible.type) == (True, (), "why")
+    assert dataset.version == "2.0"
+    assert dataset.relocated == ()
+    assert only_question(dataset) == SquadQuestion("q1", "Who founded it?", (), True, "why")
 
 
-@pytest.mark.parametrize(("given", "start"), [(25, 24), (29, 30), (999, 30), (-1, 24), (10**30, 30)])
-def test_a_start_that_misses_moves_to_the_nearest_text(tmp_path: Path, given: int, start: int) -> None:
-    dataset = read_squad(written(tmp_path, answers=[{"text": "Hale", "answer_start": given}]))
+@pytest.mark.parametrize(("declared", "start"), [(25, 24), (29, 30), (999, 30), (-1, 24), (10**30, 30)])
+def test_a_start_that_misses_moves_to_the_nearest_text(tmp_path: Path, declared: int, start: int) -> None:
+    dataset = read_squad(written(tmp_path, answers=[{"text": "Hale", "answer_start": declared}]))
     assert only_question(dataset).answers == (GoldAnswer("Hale", start),)
     assert dataset.relocated == ("q1",)
 
@@ -69,7 +70,7 @@ def test_a_start_that_misses_moves_to_the_nearest_text(tmp_path: Path, given: in
         ({"id": None}, "article 0.*paragraph 0, question 0: expected 'id'"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, changes: dict[str, object], complaint: str) -> None:
+def test_a_wrong_value_is_named(tmp_path: Path, changes: dict[str, object], complaint: str) -> None:
     path = written(tmp_path, **changes)
     with pytest.raises(DataMalformed, match=complaint) as raised:
         read_squad(path)
@@ -94,7 +95,7 @@ def test_damaged_files_are_refused(tmp_path: Path, data: bytes, complaint: str) 
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_predictions_in_the_order_of_the_file(tmp_path: Path, pack: type[bytes]) -> None:
+def test_predictions_keep_the_order_of_the_file(tmp_path: Path, pack: type[bytes]) -> None:
     path = tmp_path / "predictions.json"
     path.write_bytes(pack('{"q2": "Zürich", "q1": ""}'.encode()))
     assert list(read_predictions(path).items()) == [("q2", "Zürich"), ("q1", "")]
@@ -144,8 +145,9 @@ def test_any_bytes_are_predictions_or_refused(
 @pytest.mark.parametrize(
     ("name", "n_questions", "n_impossible"), [("dev-v1.1", 10_570, 0), ("dev-v2.0", 11_873, 5_945)]
 )
-def test_the_official_files(data: Path, name: str, n_questions: int, n_impossible: int) -> None:
+def test_official_files_are_read_whole(data: Path, name: str, n_questions: int, n_impossible: int) -> None:
     dataset = read_squad(data / "squad" / f"{name}.json.gz")
     questions = [q for article in dataset.articles for p in article.paragraphs for q in p.questions]
     assert dataset.relocated == ()
-    assert (len(questions), sum(q.is_impossible for q in questions)) == (n_questions, n_impossible)
+    assert len(questions) == n_questions
+    assert sum(question.is_impossible for question in questions) == n_impossible

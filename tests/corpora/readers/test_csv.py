@@ -1,4 +1,4 @@
-"""Tables in text are stored as they are; rows are labelled, kept whole and know their columns."""
+"""Tables in text are stored unchanged; rows have labels, stay whole and get the names of their columns."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ FIELDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 TOWNS = 'town,population,note\nMill Town,4000,"old,\nbut growing"\nHale,12,\n'
 
 
-def test_every_passage_knows_the_columns_and_its_row() -> None:
-    rows = [(label.text, label.start) for label in read(TOWNS.encode(), "towns.csv").labels]
-    assert rows == [("row 1", 0), ("row 2", TOWNS.index("Mill")), ("row 3", TOWNS.index("Hale"))]
+def test_every_row_has_a_label() -> None:
+    labels = [(label.text, label.start) for label in read(TOWNS.encode(), "towns.csv").labels]
+    assert labels == [("row 1", 0), ("row 2", TOWNS.index("Mill")), ("row 3", TOWNS.index("Hale"))]
+
+
+def test_every_passage_has_the_columns_and_its_row() -> None:
     rows = "".join(f"Town {number},{number}00,x\n" for number in range(200))
     passages = split(read(f"town,population,note\n{rows}".encode(), "towns.csv"))
     assert len(passages) >= 3
@@ -26,7 +29,7 @@ def test_every_passage_knows_the_columns_and_its_row() -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
-def test_the_delimiter_is_told_by_content(delimiter: str) -> None:
+def test_the_content_gives_the_delimiter(delimiter: str) -> None:
     rows = [["town", "price, in euro"], ["Hale", "1,5"], ["Low; end", "2|7"]]
     document = read(csv_of(rows, delimiter), "towns.csv")
     assert document.headings[0].text == "town, price, in euro"
@@ -40,8 +43,8 @@ def test_a_first_row_of_values_is_no_header(first: str) -> None:
 @given(st.lists(st.lists(FIELDS, min_size=2, max_size=4), min_size=1, max_size=5), st.sampled_from(",\t;|"))
 def test_records_are_those_that_another_writer_wrote(rows: list[list[str]], delimiter: str) -> None:
     text = csv_of(rows, delimiter).decode()
-    found = [cells(record, delimiter) for _, record in records(text, delimiter)]
-    assert found == [[" ".join(field.split()) for field in row] for row in rows]
+    values = [cells(record, delimiter) for _, record in records(text, delimiter)]
+    assert values == [[" ".join(field.split()) for field in row] for row in rows]
 
 
 def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,7 +38,7 @@ def run(text: str) -> str:
     return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
 
 
-def test_headings_lists_and_tables_in_order() -> None:
+def test_headings_lists_and_tables_keep_their_order() -> None:
     def build(word: docx.document.Document) -> None:
         word.add_heading("The mill", 0)
         word.add_heading("Owners", 2)
@@ -81,7 +81,7 @@ def test_headings_lists_and_tables_in_order() -> None:
         ("<w:p/>", ""),
     ],
 )
-def test_what_counts_as_text(xml: str, expected: str) -> None:
+def test_the_text_is_what_word_shows(xml: str, expected: str) -> None:
     assert body_of(xml) == expected
 
 

@@ -1,4 +1,4 @@
-"""Mail messages become what a person reads: subject, people, date, text, and what is attached."""
+"""Mail messages become their subject, people, date, text and attachments."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_headers_are_decoded_and_broken_ones_are_kept(raw: str, expected: str) -
         ("1 Jan 99999999999999999999 00:00:00 +9999", None),
     ],
 )
-def test_the_date_is_metadata_when_it_is_one(raw: str, expected: str | None) -> None:
+def test_a_valid_date_is_metadata(raw: str, expected: str | None) -> None:
     document = read(f"Date: {raw}\nSubject: The mill\n\nwords\n".encode(), "a.eml")
     assert document.metadata.get("date") == expected
 
@@ -81,14 +81,12 @@ def test_attachments_are_named_and_texts_are_read() -> None:
         ("us-ascii", b"M\xfchle und Getreide", "Mühle und Getreide"),
     ],
 )
-def test_declared_charsets_are_followed_and_wrong_ones_survived(
-    charset: str, data: bytes, expected: str
-) -> None:
+def test_declared_charsets_are_used_and_wrong_ones_replaced(charset: str, data: bytes, expected: str) -> None:
     head = f"Subject: x\nContent-Type: text/plain; charset={charset}\n\n".encode()
     assert text_of(head + data) == f"x\n\n{expected}"
 
 
-def test_flowed_lines_are_whole() -> None:
+def test_flowed_lines_are_joined() -> None:
     head = b"Content-Type: text/plain; format=flowed\n\n"
     assert text_of(head + b"one \ntwo\n> quoted \n> on\n-- \nAda") == "one two\n> quoted \n> on\n-- \nAda"
 

@@ -1,4 +1,4 @@
-"""Books become their chapters in reading order, under the titles that the contents give them."""
+"""Books become their chapters in reading order, with the titles of the table of contents."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ def made(chapters: dict[str, str], metadata: str = "", manifest: str = "", **mem
 
 
 def test_metadata_comes_from_the_package_document() -> None:
-    said = "<dc:title>A  Book</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bo</dc:creator>"
-    document = made({"a.xhtml": "<p>words</p>"}, said + "<dc:language>en-GB</dc:language>")
-    assert (document.title, document.metadata) == ("A Book", {"creator": "Ada; Bo", "language": "en-GB"})
+    metadata = "<dc:title>A  Book</dc:title><dc:creator>Ada</dc:creator><dc:creator>Bo</dc:creator>"
+    document = made({"a.xhtml": "<p>words</p>"}, metadata + "<dc:language>en-GB</dc:language>")
+    assert document.title == "A Book"
+    assert document.metadata == {"creator": "Ada; Bo", "language": "en-GB"}
 
 
 def test_ncx_titles_label_chapters_and_head_those_without_heading() -> None:
@@ -44,7 +45,7 @@ def test_ncx_titles_label_chapters_and_head_those_without_heading() -> None:
     ]
 
 
-def test_a_missing_chapter_is_remarked_and_the_rest_is_read() -> None:
+def test_a_missing_chapter_is_named_and_the_rest_is_read() -> None:
     data = book({"a.xhtml": "<p>words</p>", "lost.xhtml": "<p>gone</p>"})
     document = read(without(data, "OEBPS/lost.xhtml"), "a.epub")
     assert document.text == "words"

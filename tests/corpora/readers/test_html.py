@@ -1,4 +1,4 @@
-"""HTML becomes the lines that a browser would show."""
+"""HTML becomes the lines that a browser shows."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def text(page: str) -> str:
         ("a.txt", "a.txt"),
     ],
 )
-def test_text(page: str, expected: str) -> None:
+def test_the_text_is_what_a_browser_shows(page: str, expected: str) -> None:
     assert text(page) == expected
 
 
-def test_headings_and_their_offsets() -> None:
+def test_headings_have_levels_and_offsets() -> None:
     document = read(b"<h1>The <i>mill</i></h1><p>x<h3><img alt=''> Two\n words </h3><h2> </h2>", "a.html")
     assert [(h.level, h.text, document.text[h.start :][:9]) for h in document.headings] == [
         (1, "The mill", "The mill\n"),
@@ -52,7 +52,7 @@ def test_headings_and_their_offsets() -> None:
         ("", "a"),
     ],
 )
-def test_title(page: str, title: str) -> None:
+def test_the_title_is_the_best_that_there_is(page: str, title: str) -> None:
     assert read(page.encode(), "a.html").title == title
 
 

@@ -1,4 +1,4 @@
-"""Notebooks become the text of their cells and outputs, in order, each under its label."""
+"""Notebooks become the text of their cells and outputs, in order and with labels."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ def markdown(source: str) -> dict[str, object]:
     return {"cell_type": "markdown", "source": source.splitlines(keepends=True)}
 
 
-def test_cells_and_outputs_in_order() -> None:
+def test_cells_and_outputs_keep_their_order() -> None:
     document = made(markdown("# Top\nwords"), code("# x\nx", stream("\x1b[31m1\x1b[0m\n"), ERROR, PICTURE))
     assert document.text == "# Top\nwords\n\n# x\nx\n\n1\n\nKeyError: 'x'\n\n<Figure>"
     assert [(label.start, label.text) for label in document.labels] == [(0, "cell 1"), (13, "cell 2")]
     assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "Top", 0)]
 
 
-def test_long_outputs_are_cut_and_said() -> None:
+def test_long_outputs_are_cut_and_counted() -> None:
     document = made(code("x", stream("line\n" * 99)))
     assert document.text.count("line") == 30
     assert document.text.endswith("\n…")
     assert document.metadata["remark"] == "1 long outputs of cells are cut"
 
 
-def test_a_notebook_of_format_3() -> None:
+def test_a_notebook_of_format_3_is_read() -> None:
     cells = [
         {"cell_type": "heading", "level": 2, "source": ["Top"]},
         {"cell_type": "code", "input": "x", "outputs": [{"output_type": "pyout", "text": ["1"]}]},

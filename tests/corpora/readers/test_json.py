@@ -1,4 +1,4 @@
-"""JSON becomes lines of keys and values; labels are paths; broken lines and depth have names."""
+"""JSON becomes lines of keys and values, with paths as labels; errors name broken lines and depth."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def made(source: str, name: str = "a.json") -> Document:
         (f"[NaN, 1e999, {'9' * 9000}]", f"- NaN\n- 1e999\n- {'9' * 9000}"),
     ],
 )
-def test_text(source: str, expected: str) -> None:
+def test_values_become_lines(source: str, expected: str) -> None:
     assert made(source).text == expected
 
 
-def test_labels_are_the_paths_of_what_a_line_stands_in() -> None:
+def test_labels_are_the_paths_of_objects_and_arrays() -> None:
     document = made(
         '{"top": 1, "items": [{"title": "One"}, {"title": "Two", "by": {"name": "Hale"}}], "end": 2}'
     )
@@ -46,19 +46,20 @@ def test_keys_outside_arrays_are_headings() -> None:
 
 @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ("[[],", "]")])
 @pytest.mark.parametrize("depth", [250, 200_000])
-def test_depth_has_a_limit_with_a_name(opening: str, closing: str, depth: int) -> None:
+def test_too_many_levels_are_refused(opening: str, closing: str, depth: int) -> None:
     with pytest.raises(DocumentRejected, match="nested deeper than 200 levels"):
         made(opening * depth + '"x"' + closing * depth)
 
 
-def test_json_lines_are_records_and_broken_ones_are_remarked() -> None:
+def test_json_lines_are_records_and_broken_ones_are_named() -> None:
     document = made('{"a": 1}\n\nbroken\n{"a": {"b": 2}}\n', "a.jsonl")
     assert [label.text for label in document.labels] == ["record 1", "record 4.a"]
     assert document.metadata["remark"] == "no JSON record on 1 lines, which are left out: 3"
 
 
 @pytest.mark.parametrize("source", ["{'a': 1}", "// words\n{}", '{\n"a": [\n[1, 2]\n}'])
-def test_what_is_no_json_is_read_as_text(source: str) -> None:
+def test_other_text_is_read_as_plain_text(source: str) -> None:
     document = made(source)
-    assert (document.text, document.media_type) == (source, "text/plain")
+    assert document.text == source
+    assert document.media_type == "text/plain"
     assert "not JSON" in document.metadata["remark"]

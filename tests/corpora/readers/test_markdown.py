@@ -1,4 +1,4 @@
-"""Markdown is stored as source; headings are those that Markdown means."""
+"""Markdown is stored unchanged; its headings are those of CommonMark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def title(source: str) -> str:
     return read(source.encode(), "sub/notes.md").title
 
 
-def test_atx_and_setext_headings() -> None:
+def test_atx_and_setext_headings_are_found() -> None:
     assert headings("# One #\n\ntext\n\nTwo\n*words*\n---\n   ### `T` [bar](u) &amp; ![alt](i.png)\n") == [
         (1, "One", "# One #"),
         (2, "Two words", "Two"),
@@ -28,7 +28,7 @@ def test_atx_and_setext_headings() -> None:
 @pytest.mark.parametrize(
     "source", ["```\n# no\n```", "    # no", "> # no", "- # no", "<div>\n# no\n</div>", "#no", "text\n# \n"]
 )
-def test_what_looks_like_a_heading_and_is_none(source: str) -> None:
+def test_similar_lines_are_no_headings(source: str) -> None:
     assert headings(source) == []
 
 
@@ -43,5 +43,5 @@ def test_what_looks_like_a_heading_and_is_none(source: str) -> None:
         ("", "notes"),
     ],
 )
-def test_title(source: str, expected: str) -> None:
+def test_the_title_is_that_of_front_matter_or_the_top_heading(source: str, expected: str) -> None:
     assert title(source) == expected

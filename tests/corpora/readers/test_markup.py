@@ -1,4 +1,4 @@
-"""Plain markups are stored as source; only the titles that their own programs would see are headings."""
+"""Plain text and markup are stored unchanged; headings are the titles that their programs show."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def headings(kind: str, source: str) -> list[tuple[int, str]]:
         ("tex", r"50\% \section{Yes}", [(1, "Yes")]),
     ],
 )
-def test_headings(kind: str, source: str, expected: list[tuple[int, str]]) -> None:
+def test_headings_have_levels_and_words(kind: str, source: str, expected: list[tuple[int, str]]) -> None:
     assert headings(kind, source) == expected
 
 
@@ -69,7 +69,7 @@ def test_other_lines_are_not_headings_and_the_text_is_the_source(kind: str, sour
         ("tex", r"\title{The \textbf{Mill}}\section{One}", "The Mill"),
     ],
 )
-def test_title(kind: str, source: str, title: str) -> None:
+def test_the_title_is_the_top_heading_or_the_first_line(kind: str, source: str, title: str) -> None:
     assert READERS[kind](source.encode(), "sub/notes.x").title == title
 
 

@@ -1,4 +1,4 @@
-"""OpenDocument texts, spreadsheets and presentations: what a person sees, and nothing that was deleted."""
+"""OpenDocument texts, spreadsheets and presentations become their visible text."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def sheet(rows: str, styles: str = "") -> Document:
         ("<text:section><text:p>inside</text:p></text:section>", "inside"),
     ],
 )
-def test_what_counts_as_text(body: str, expected: str) -> None:
+def test_the_text_is_what_a_person_sees(body: str, expected: str) -> None:
     assert text_of(body).text == expected
 
 
@@ -72,7 +72,7 @@ def test_headings_have_levels_and_titles_come_by_style() -> None:
     assert document.title == "The mill"
 
 
-def test_a_password_is_named() -> None:
+def test_an_encrypted_file_is_refused() -> None:
     manifest = '<m:manifest xmlns:m="x"><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>'
     with pytest.raises(DocumentRejected, match="encrypted OpenDocument file"):
         read_text(rezipped(as_odt("words"), {"META-INF/manifest.xml": manifest}), "a.odt")

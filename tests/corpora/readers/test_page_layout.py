@@ -1,4 +1,4 @@
-"""Headers and footers go after their first occurrence; whatever else stands at an edge stays."""
+"""Running headers and footers are dropped after their first occurrence; other lines stay."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.corpora.readers.page_layout import drop_running_lines, in_reading_order
-from spanwise.corpora.readers.pdf import Line, Page
+from spanwise.corpora.readers.page_layout import Line, Page, drop_running_lines, in_reading_order
 
 HEIGHT = 700
 
@@ -18,13 +17,17 @@ def pages_of(*pages: list[str]) -> list[Page]:
     return [Page(tuple(Line(text, HEIGHT - 14 * i) for i, text in enumerate(lines))) for lines in pages]
 
 
-def kept(*pages: list[str]) -> list[list[str]]:
+def lines_left(*pages: list[str]) -> list[list[str]]:
     return [[line.text for line in page.lines] for page in drop_running_lines(pages_of(*pages))]
 
 
-def test_a_header_stays_on_its_first_page_alone_and_page_numbers_go() -> None:
-    assert kept(*([letter, f"- {i} -"] for i, letter in enumerate("abc", start=7))) == [["a"], ["b"], ["c"]]
-    assert kept(*(["The Mill", letter] for letter in "abcd")) == [["The Mill", "a"], ["b"], ["c"], ["d"]]
+def test_page_numbers_are_dropped() -> None:
+    assert lines_left(["a", "- 7 -"], ["b", "- 8 -"], ["c", "- 9 -"]) == [["a"], ["b"], ["c"]]
+
+
+def test_a_header_stays_only_on_its_first_page() -> None:
+    pages = [["The Mill", "a"], ["The Mill", "b"], ["The Mill", "c"], ["The Mill", "d"]]
+    assert lines_left(*pages) == [["The Mill", "a"], ["b"], ["c"], ["d"]]
 
 
 @given(
@@ -60,7 +63,7 @@ def column(names: str, top: float, left: float = 0.0) -> list[tuple[str, float, 
         ([*column("abc", 700), *column("def", 700, left=250)], "a b c d e f"),
     ],
 )
-def test_parts_in_the_wrong_order_change_places(
+def test_parts_drawn_in_the_wrong_order_are_reordered(
     drawn: list[tuple[str, float, float, float]], expected: str
 ) -> None:
     assert ordered(*drawn) == expected

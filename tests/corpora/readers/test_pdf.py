@@ -1,4 +1,4 @@
-"""PDF pages become text with exact page starts; what cannot be read is refused by reason."""
+"""PDF pages become text with exact page starts; pages that cannot be read are refused with a reason."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_outline_entries_are_headings_where_their_words_stand() -> None:
     ("title", "expected"),
     [("The Mill", "The Mill"), ("untitled", "First line"), ("Microsoft Word - x.doc", "First line")],
 )
-def test_title(title: str, expected: str) -> None:
+def test_the_title_is_that_of_the_metadata_or_the_first_line(title: str, expected: str) -> None:
     assert read(pdf_of([["First line", "second"]], title=title), "a.pdf").title == expected
 
 
@@ -68,12 +68,12 @@ def test_a_scan_is_refused(n_pages: int, which: str) -> None:
         read(pdf_of([[]] * n_pages), "a.pdf")
 
 
-def test_letters_without_meaning_are_not_stored() -> None:
+def test_characters_of_private_use_are_not_stored() -> None:
     with pytest.raises(DocumentRejected, match="fonts that do not say which characters they show: its only"):
         read(UNMAPPED, "a.pdf")
 
 
-def test_what_is_filled_into_a_form_is_read() -> None:
+def test_the_values_of_forms_are_read() -> None:
     file = BytesIO()
     canvas = Canvas(file)
     canvas.drawString(20, 700, "Miller")
@@ -83,7 +83,7 @@ def test_what_is_filled_into_a_form_is_read() -> None:
 
 
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
-def test_footnotes_drawn_first_come_last_as_the_page_is_shown(rotation: int) -> None:
+def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None:
     file = BytesIO()
     canvas = Canvas(file, pagesize=(600, 600))
     canvas.setPageRotation(rotation)
@@ -106,5 +106,5 @@ def test_footnotes_drawn_first_come_last_as_the_page_is_shown(rotation: int) -> 
         ("the coun-\fcil, which\fmet-\f\fal", "the council,\fwhich\fmet-\f\fal"),
     ],
 )
-def test_broken_words_are_made_whole(page: str, expected: str) -> None:
+def test_words_broken_at_line_ends_are_rejoined(page: str, expected: str) -> None:
     assert rejoin_words(page.split("\f")) == expected.split("\f")

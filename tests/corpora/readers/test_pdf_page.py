@@ -1,4 +1,4 @@
-"""Pages of PDFs as pictures, with boxes around the words of a span."""
+"""Pages of PDFs become pictures, with boxes around the words of a span."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ PAGES = pdf_of([["The mill is old.", "The mill burned and the coun-", "cil wept.
 )
 def test_boxes_stand_around_the_words(words: str, before: str, n_boxes: int, line: int) -> None:
     n_pages, width, height, boxes = page_boxes(PAGES, 1, words, before)
-    assert (n_pages, round(width), round(height), len(boxes)) == (2, 420, 595, n_boxes)
+    assert n_pages == 2
+    assert (round(width), round(height)) == (420, 595)
+    assert len(boxes) == n_boxes
     if boxes:
         x, y, _, box_height = boxes[0]
         assert 20 <= x < 200
@@ -41,6 +43,6 @@ def test_a_page_is_a_png_of_the_width_within_a_limit() -> None:
 
 
 @pytest.mark.parametrize("page", [0, 3])
-def test_a_missing_page_is_a_reason(page: int) -> None:
+def test_a_missing_page_is_refused(page: int) -> None:
     with pytest.raises(DocumentRejected, match=f"no page {page}: the file has 2 pages"):
         page_png(PAGES, page, 300)

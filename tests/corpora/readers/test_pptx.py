@@ -1,4 +1,4 @@
-"""Presentations become slides: titles, text, tables, charts, diagrams and notes."""
+"""Presentations become the titles, text, tables, charts and notes of their slides."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from pptx.util import Inches
 from spanwise.corpora.readers.pptx import read
 from spanwise.types import Document
 
-TITLE_ONLY, TITLE_AND_BODY, BLANK = 5, 1, 6
+TITLE_AND_BODY = 1
+TITLE_ONLY = 5
+BLANK = 6
 
 
 def made(*builds: Callable[[Slide], object], layout: int = TITLE_ONLY) -> Document:

@@ -13,15 +13,18 @@ SOURCE = (
 )
 
 
-def test_paragraphs_and_rows() -> None:
+def test_paragraphs_and_rows_are_read() -> None:
     document = read(SOURCE, "a.rtf")
     assert document.text == "The Mühle\n\nIt is old.\n\nTown | People\nEskery | 812"
     assert document.title == "The Mühle"
 
 
-def test_damage_and_size_are_reasons(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_file_is_refused() -> None:
     with pytest.raises(DocumentRejected, match="damaged RTF"):
         read(rb"{\rtf1\uc x}", "a.rtf")
+
+
+def test_a_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwise.corpora.readers.rtf.MAX_BYTES", 5)
     with pytest.raises(DocumentRejected, match="the limit is 5"):
         read(SOURCE, "a.rtf")

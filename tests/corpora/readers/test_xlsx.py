@@ -1,4 +1,4 @@
-"""Workbooks become lines of cells, each labelled with its place; values are those that were computed."""
+"""Workbooks become lines of cells with labels; formulas show the values that were computed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_sheets_are_headings_and_rows_are_lines() -> None:
     assert [(h.level, h.text) for h in document.headings] == [(1, "Towns"), (2, "Town | People")]
 
 
-def test_empty_cells_are_separated_and_empty_rows_part_tables() -> None:
+def test_empty_cells_and_empty_rows_are_kept() -> None:
     document = read(workbook({"S": [["a", None, "c"], [], ["d"]]}), "a.xlsx")
     assert document.text == "S\n\na |  | c\n\nd"
 
@@ -35,9 +35,9 @@ def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
     expected = {
         f"One!{'ABCDE'[x]}{y}": word for y, row in enumerate(rows, 1) for x, word in enumerate(row) if word
     }
-    found = {label.text: document.text[label.start :] for label in document.labels}
-    assert set(found) - {"One"} == set(expected)
-    assert all(found[place].startswith(word) for place, word in expected.items())
+    texts = {label.text: document.text[label.start :] for label in document.labels}
+    assert set(texts) - {"One"} == set(expected)
+    assert all(texts[place].startswith(word) for place, word in expected.items())
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,8 @@ def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
     ],
 )
 def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expected: str) -> None:
-    book, file = openpyxl.Workbook(), BytesIO()
+    book = openpyxl.Workbook()
+    file = BytesIO()
     book.active["A1"].value = value
     book.active["A1"].number_format = code
     book.save(file)
@@ -73,7 +74,7 @@ def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expect
         ('<c t="inlineStr"><is><r><t>rich </t></r><r><t>text</t></r></is></c>', "rich text"),
     ],
 )
-def test_what_a_cell_shows(cell: str, expected: str) -> None:
+def test_cells_show_their_computed_value(cell: str, expected: str) -> None:
     rows = f'<dimension ref="A1"/><sheetData><row r="1">{cell}</row></sheetData>'
     sheet = f'<worksheet xmlns="{NAMESPACE}">{rows}</worksheet>'
     data = rezipped(workbook({"S": [["x"]]}), {"xl/worksheets/sheet1.xml": sheet})

@@ -1,4 +1,4 @@
-"""XML becomes paragraphs, headings and "name: value" lines; nothing outside the file is touched."""
+"""XML becomes paragraphs, headings and "name: value" lines; no other file is opened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def made(source: str) -> Document:
         ("<a><![CDATA[x < y]]></a>", "a: x < y"),
     ],
 )
-def test_text(source: str, expected: str) -> None:
+def test_elements_become_paragraphs_and_lines(source: str, expected: str) -> None:
     assert made(source).text == expected
 
 
@@ -45,7 +45,7 @@ def test_the_declared_encoding_is_used() -> None:
 
 
 @pytest.mark.parametrize("source", ["<a><b></a>", "<a>&nothing;</a>", "<a>\x01</a>", "words", "<a b=c/>"])
-def test_what_is_not_well_formed_is_read_as_text(source: str) -> None:
+def test_a_file_that_is_not_well_formed_is_read_as_text(source: str) -> None:
     document = made(source)
     assert document.text == source
     assert "not well-formed XML" in document.metadata["remark"]
@@ -63,7 +63,7 @@ LAUGHS = "".join(f'<!ENTITY {chr(98 + i)} "{f"&{chr(97 + i)};" * 10}">' for i in
         "<a " + " ".join(f'a{number}="{number}"' for number in range(9000)) + "/>",
     ],
 )
-def test_bombs_are_refused_by_name(source: str) -> None:
+def test_files_beyond_the_limits_are_refused(source: str) -> None:
     with pytest.raises(DocumentRejected, match=r"limits of its parser|attributes in one element"):
         made(source)
 

@@ -15,7 +15,7 @@ from made_files import pdf_of
 
 import spanwise
 from spanwise.corpora.passages import split
-from spanwise.corpora.reading import Skipped, parse
+from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.index.analysis import Analyzer
 from spanwise.index.schema import indexed_text
@@ -48,7 +48,7 @@ def test_a_child_returns_what_the_parent_would_have_made(worker: ParseWorker) ->
     assert (parsed.document, list(parsed.passages)) == (document, split(document))
     assert list(parsed.terms) == [Analyzer().terms(indexed_text(passage)) for passage in split(document)]
     assert list(worker.split(document).passages) == split(document)
-    assert worker.parse(b"\x89PNG\r\n\0\0", "a.png", "x") == Skipped("a.png", "unsupported format .png")
+    assert worker.parse(b"\x89PNG\r\n\0\0", "a.png", "x") == SkippedFile("a.png", "unsupported format .png")
 
 
 @pytest.mark.parametrize(
