@@ -156,14 +156,14 @@ def failures(how: argparse.Namespace, root: Path) -> dict[str, Any]:
                 began = time.monotonic()
                 found = ranking(library, question, name)
                 times.append(time.monotonic() - began)
-                is_partial = bool(library.partial(retriever=name))
+                is_partial = bool(library.left_out(retriever=name))
                 is_wrong = differs(found, expected[question, name], TOLERANCE.get(name, 1e-3))
                 if is_ask:
                     counts["asks"] += 1
                     answer = library.ask(question, k=3, exact=True)
                     is_wrong, is_partial = (
                         is_wrong or answer.outcome != outcomes[question],
-                        bool(answer.partial),
+                        bool(answer.left_out),
                     )
                 counts["partial"] += is_partial
                 counts["wrong"] += is_wrong and not is_partial

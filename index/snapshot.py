@@ -43,11 +43,11 @@ class Snapshot(Catalog):
     """Made by `Store.snapshot`: documents, passages and indexes of one commit; close it after use.
 
     Hold it for a question or a sync, not for an hour: while its transaction is open, SQLite's log cannot
-    shrink. `end_transaction` keeps what was opened; `reopen` before you read again. `partial` names the part
+    shrink. `end_transaction` keeps what was opened; `reopen` before you read again. `left_out` names the part
     that is read, where an index has several, "" for all.
     """
 
-    partial = ""
+    left_out = ""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from types import UnionType
@@ -16,7 +15,9 @@ from spanwise.types import (
     Hit,
     Passage,
     QuestionTerm,
+    SearchResult,
     Span,
+    Spelling,
     Summary,
     SyncReport,
 )
@@ -25,7 +26,6 @@ from .plain_text import shown
 
 if TYPE_CHECKING:
     from .answering.explain import Explanation, ScoreBreakdown, StageRank
-    from .answering.spelling import Spelling
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
         **filter_record(answer.scope),
-        **partial_record(answer.partial),
+        **partial_record(answer.left_out),
     }
 
 
@@ -142,27 +142,21 @@ def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
     }
 
 
-def search_record(
-    spelling: Spelling,
-    retriever: str,
-    hits: Sequence[Hit],
-    scope: FilterResult | None = None,
-    partial: str = "",
-) -> dict[str, Any]:
-    """What `search --json` prints."""
+def search_record(result: SearchResult) -> dict[str, Any]:
+    """The JSON of `search --json`."""
     return {
-        "question": spelling.question,
-        "retriever": retriever,
-        "hits": [hit_record(hit) for hit in hits],
-        **spelling_record(spelling),
-        **filter_record(scope),
-        **partial_record(partial),
+        "question": result.spelling.question,
+        "retriever": result.retriever,
+        "hits": [hit_record(hit) for hit in result],
+        **spelling_record(result.spelling),
+        **filter_record(result.scope),
+        **partial_record(result.left_out),
     }
 
 
-def partial_record(partial: str) -> dict[str, str]:
+def partial_record(left_out: str) -> dict[str, str]:
     """The key `partial`, such as "7 of 8 shards"; no key when the whole index was searched."""
-    return {"partial": partial} if partial else {}
+    return {"partial": left_out} if left_out else {}
 
 
 def filter_record(scope: FilterResult | None) -> dict[str, Any]:
@@ -210,16 +204,11 @@ def sync_record(report: SyncReport) -> dict[str, Any]:
     }
 
 
-def plain(value: Any) -> Any:
-    """A result as JSON can hold it."""
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else [*map(plain, value)]
-
-
 def rebuilt(kind: Any, value: Any) -> Any:
     """The result of this type from JSON.
 
     >>> from spanwise.types import Span
-    >>> rebuilt(tuple[Span, ...], plain((Span("a.txt", 0, 2, "on"),)))
+    >>> rebuilt(tuple[Span, ...], [{"document_id": "a.txt", "start": 0, "end": 2, "text": "on"}])
     (Span(document_id='a.txt', start=0, end=2, text='on'),)
     """
     if isinstance(kind, type) and is_dataclass(kind):

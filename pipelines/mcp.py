@@ -55,9 +55,8 @@ class Tools:
     def search(self, question: Question, k: K = 10, path: Path = None) -> Record:
         """Find the passages that are nearest to a question, best first, with their places."""
         options = SearchOptions(k=k, retriever=self._options.retriever, where=_filter(path))
-        hits, partial = self._library.search(question, options), self._library.partial(options)
-        name = str(options.retriever or self._library.default_retriever)
-        return search_record(self._library.spelled(question), name, hits, partial=partial)
+        result = self._library.search(question, options)
+        return search_record(replace(result, scope=None))
 
     def ask(self, question: Question, k: K = 20, threshold: Threshold = None, path: Path = None) -> Record:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.

@@ -1,4 +1,4 @@
-"""`spanwise` and `python -m spanwise`: hands over to the command line."""
+"""`spanwise` and `python -m spanwise`: run the command line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ def main() -> None:
     """Run the command line and exit with its code."""
     import gc
 
-    gc.set_threshold(
-        100_000, 50, 100
-    )  # modules are no garbage: looking for some while they load takes a tenth
+    gc.set_threshold(100_000, 50, 100)  # garbage collection during imports costs 10 % of start-up
     from spanwise.pipelines.cli import main as run
 
     run()

@@ -1,4 +1,4 @@
-"""Imports that take longer than a little work without them: they wait until that work adds up."""
+"""Puts off a slow import until enough work has been done without it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class PostponedImport:
-    """A module that a slower way does without, for at most `budget` units of work in a process.
+    """A slow import with a slower way that works without it.
 
-    The budget is the work that takes the slower way as long as the import takes. So at most twice the time of
-    the better choice is spent, whatever comes.
+    The total is never more than twice that of the better choice.
+
+    Attributes:
+        module: the name of the module.
+        budget: units of work that take as long as the import.
     """
 
     module: str
     budget: int
 
     def is_worth(self, work: int) -> bool:
-        """True if this work needs the module: it is imported already, or the budget is too small.
+        """True if the module is imported already, or the budget is too small for this work.
 
         Otherwise the work is taken from the budget.
         """

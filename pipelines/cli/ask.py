@@ -119,7 +119,7 @@ def show_answered(
     if write:
         written = summarized(library, question, options, is_shown=not json)
         if json or not written.is_refusal:
-            say_partial(library.partial(options))
+            say_partial(library.left_out(options))
             print_json(summary_record(written)) if json else show_summary(written)
             return
     with progress(after_s=1) as report:

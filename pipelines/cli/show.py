@@ -23,10 +23,9 @@ from ..answering.summarize import shown_sentence
 from ..plain_text import display, shown, visible
 
 if TYPE_CHECKING:
-    from spanwise.types import Citation, Summary, SummaryOptions, SummarySentence
+    from spanwise.types import Citation, Spelling, Summary, SummaryOptions, SummarySentence
 
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
-    from ..answering.spelling import Spelling
     from ..library.library import Library
 
 RATED = ("encode", "tokens")
@@ -187,7 +186,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
 def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
     """Print an answer: the words, their sentence, their place; or that the question is declined."""
     say_spelling(answer)
-    say_partial(answer.partial)
+    say_partial(answer.left_out)
     if answer.best is None:
         _show_declined(answer, hint)
     else:

@@ -64,8 +64,10 @@ class ShardedStore(Store):
     def snapshot(self) -> Snapshot:
         """The last commit of each shard; ShardsMissing when none can be reached, or one that is required."""
         found = ShardedSnapshot(self.path, self._shards, self._states(), self._n_shards)
-        if self._require_all and found.partial:
-            raise ShardsMissing(f"only {found.partial} of {self.path} can be reached: start the others again")
+        if self._require_all and found.left_out:
+            raise ShardsMissing(
+                f"only {found.left_out} of {self.path} can be reached: start the others again"
+            )
         return cast("Snapshot", found)
 
     def writer(self, timeout_s: float = 0.0) -> Writer:

@@ -47,7 +47,7 @@ class ShardedSnapshot:
         self.generation = sum(state.generation for state in every)
         self.n_documents, self.n_passages = (sum(x) for x in zip(*(s[2:4] for s in every), strict=True))
         self.digest, self.settings = commit_of(states), settings_of(states)
-        self.partial = f"{len(states)} of {n_shards} shards" if len(states) < n_shards else ""
+        self.left_out = f"{len(states)} of {n_shards} shards" if len(states) < n_shards else ""
         self.numbers = sorted(states)
         self._counted = lru_cache(REMEMBERED)(lambda terms: _total(self.all("statistics", terms).values()))
         self._shared: dict[str, GetWhole | None] = {}  # the statistics of all terms

@@ -26,7 +26,7 @@ from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, 
 from ...reader.evidence import FEATURES, SHARED_PASSAGES, Calibration, Calibrations, EarlyExit
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
-from ..answering.ask import N_CANDIDATES, UNSURE
+from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_CANDIDATES
 from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
 from .candidate_observations import Observed, ObservedCandidate, observe
 
@@ -177,7 +177,7 @@ def judge(observed: Sequence[Observed], calibration: Calibration) -> list[Judged
 
 
 def shown_candidates(one: Observed, calibration: Calibration) -> tuple[bool, ...]:
-    """Whether each candidate is right that `ask` shows if it declines the question, see `ask.UNSURE`.
+    """Whether each candidate is right that `ask` shows if it declines the question.
 
     A declined question is read to the end. The section that it names comes first, then candidates by
     confidence: one of the same words, one of a sentence.
@@ -195,7 +195,12 @@ def shown_candidates(one: Observed, calibration: Calibration) -> tuple[bool, ...
     for confidence, candidate in ranked:
         is_repeated = candidate.same in words
         words.add(candidate.same)
-        if is_repeated or confidence < UNSURE or not candidate.adds_words or candidate.sentence in sentences:
+        if (
+            is_repeated
+            or confidence < MIN_CANDIDATE_CONFIDENCE
+            or not candidate.adds_words
+            or candidate.sentence in sentences
+        ):
             continue
         sentences.add(candidate.sentence)
         shown.append(candidate.right)

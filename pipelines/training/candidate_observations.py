@@ -22,8 +22,7 @@ from ...corpora.sentences import sentence_spans
 from ...eval.questions import SHOWN_WORDS, FolderQuestion, holds_answer, is_right, is_right_shown
 from ...reader.evidence import FEATURES, Features
 from ..answering.ask import Answerer
-from ..answering.candidates import Readings, answer_key
-from ..answering.declined import adds_words, content_terms, topic_section
+from ..answering.candidates import Readings, adds_words, answer_key, content_terms, topic_section
 from ..evaluation.corpus import read_questions
 from ..evaluation.results import digest as digest_of
 from ..evaluation.results import whole_lines
@@ -152,7 +151,7 @@ def observed_answer(
     question = wording.question
     candidates = asker.score_candidates(question.question, hits, read)
     terms = content_terms(question.question, asker.analyzer)
-    section = topic_section(terms, hits, asker.snapshot, asker.analyzer) if terms else None
+    section = topic_section(terms, hits, asker.snapshot.document, asker.analyzer) if terms else None
     same = _numbers([answer_key(one.scored.span.text) for one in candidates])
     places = [one.sentence for one in candidates]
     sentences = _overlapping(places if section is None else [*places, section[0]])

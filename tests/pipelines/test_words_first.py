@@ -66,14 +66,14 @@ def test_a_question_is_answered_with_the_vectors_that_are_there(
         except KeyboardInterrupt:
             go_on()
         answer = library.ask(QUESTION, threshold=0.0)
-        assert (answer.best.span.document_id, answer.retriever, answer.partial) == (
+        assert (answer.best.span.document_id, answer.retriever, answer.left_out) == (
             "n11.md",
             retriever,
             partial,
         )
         assert library.search(QUESTION)[0].passage.document_id == "n11.md"
-        assert (library.default_retriever, library.partial()) == (retriever, partial)
-        assert library.partial(retriever="bm25") == ""
+        assert (library.default_retriever, library.left_out()) == (retriever, partial)
+        assert library.left_out(retriever="bm25") == ""
         library.encode()
         assert library.ask(QUESTION, threshold=0.0).retriever == "colbert"
 
@@ -117,6 +117,6 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
     assert code.returncode == -signal.SIGKILL
     with spanwise.open(notes) as library:
         assert library.search(QUESTION)[0].passage.document_id == "n11.md"
-        assert library.partial().startswith("vectors for 8 of 12 passages")
+        assert library.left_out().startswith("vectors for 8 of 12 passages")
         library.sync()
-        assert (library.partial(), library.default_retriever) == ("", "colbert")
+        assert (library.left_out(), library.default_retriever) == ("", "colbert")

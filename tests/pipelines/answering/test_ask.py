@@ -62,13 +62,13 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
 
 
 def test_an_answer_for_several_things_has_parts_in_several_passages(library, monkeypatch):
-    several = partial(ScoredSpan, several=True)
+    several = partial(ScoredSpan, is_list_question=True)
     monkeypatch.setattr("scripted_reader.ScoredSpan", several)
     script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 0.1, 0.0))
     sure = by_margin(0.9)
     answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
     assert texts_of(answer.parts) == ["Ada Rook", "Ute Falk"]
-    monkeypatch.setattr("scripted_reader.ScoredSpan", partial(several, several=False, verdict="no"))
+    monkeypatch.setattr("scripted_reader.ScoredSpan", partial(several, is_list_question=False, verdict="no"))
     answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
     assert (answer.parts, answer.verdict) == ((), "no")
 

@@ -8,7 +8,7 @@ import pytest
 from scripted_reader import asker, by_margin
 
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.answering.declined import content_terms
+from spanwise.pipelines.answering.candidates import content_terms
 from spanwise.pipelines.json_records import answer_record
 from spanwise.types import Answer
 
