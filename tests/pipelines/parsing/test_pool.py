@@ -86,6 +86,12 @@ def test_an_answer_that_cannot_be_true_is_rejected(worker: ParseWorker, lie: byt
     assert "its parser" in reason(worker, lie) or "cannot be indexed" in reason(worker, lie)
 
 
+@pytest.mark.parametrize("lie", hostile_child.FALSE_PLACES)
+def test_a_passage_at_a_place_that_the_document_has_not_is_rejected(worker: ParseWorker, lie: bytes) -> None:
+    assert "its parser gave an answer that makes no sense" in reason(worker, lie)
+    assert worker.parse(GOOD, "mill.md", "x").document.text == GOOD.decode()
+
+
 def test_a_file_pays_for_itself_only(worker: ParseWorker, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     ask = parse_pool.Child.ask
