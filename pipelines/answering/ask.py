@@ -254,12 +254,10 @@ class Answerer:
             left_out=self.left_out,
         )
         if best is None:
-            return replace(
-                answer,
-                rejected=tuple(shown[:N_NEAREST]),
-                missing_terms=spelling.missing_terms,
-                candidates=self._candidates(spelling.text, shown, hits[:n_read], document_of),
-            )
+            near = self._candidates(spelling.text, shown, hits[:n_read], document_of)
+            rejected = tuple(shown[:N_NEAREST])
+            missing = spelling.missing_terms
+            return replace(answer, rejected=rejected, missing_terms=missing, candidates=near)
         alternatives = [
             span
             for span in shown[1:]

@@ -48,6 +48,7 @@ from .loaded_models import (
     MODEL,
     NEXT,
     NONE,
+    VECTORS,
     LoadedModels,
     ModelKind,
     command,
@@ -59,12 +60,6 @@ if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever, TokenEncoder
     from ..answering.explain import Explanation
     from ..parsing.sync import Parse
-
-
-VECTORS: tuple[tuple[str, str, ModelKind], ...] = (  # stage, setting and kind of each model of vectors
-    ("dense", MODEL, "encoder"),
-    ("colbert", COLBERT, "token-encoder"),
-)
 
 
 class Library:
@@ -247,11 +242,7 @@ class Library:
             return snapshot.passages(snapshot.passage_ids().tolist())
 
     def scope(self, where: Filter) -> FilterResult:
-        """The numbers of documents and passages that a filter selects.
-
-        `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern
-        or date.
-        """
+        """The numbers of documents and passages that a filter selects; errors are those of `select`."""
         with self._commits.current() as commit:
             return select(commit.snapshot, where).scope
 
@@ -386,11 +377,10 @@ class Library:
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
-        It is of the best `k` passages for a `question`. Without one it is an overview of `document`, or of
-        all documents that `where` selects. `changes` are fields of `SummaryOptions`. A summary without
-        sentences and overview is a refusal. `on_sentence` gets each sentence once it is checked, also the
-        dropped ones. IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for a
-        question with a document.
+        It uses the best `k` passages for a `question`. Without one it is an overview of `document`, or of all
+        documents that `where` selects. `changes` are fields of `SummaryOptions`. `on_sentence` gets each
+        sentence once it is checked, also the dropped ones. IndexEmpty without passages, DocumentNotFound for
+        an unknown document, ValueError for a question with a document.
         """
         from ..answering.summarize import Summarizer, summary
 
@@ -432,10 +422,8 @@ class Library:
         Several questions are not cached, because the last digits of a vector depend on the texts encoded
         beside it. Results of a user's own retriever or reader are not cached either.
         """
-        if self._cache is None or len(questions) != 1:
-            return "", None
-        digests = self._models.digests(options)
-        if digests is None:
+        digests = self._models.digests(options) if self._cache and len(questions) == 1 else None
+        if self._cache is None or digests is None:
             return "", None
         key = result_key(self.store.commit_digest(), questions[0], options, digests)
         return key, self._cache.get(kind, key, questions[0], options.where)

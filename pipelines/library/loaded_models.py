@@ -36,6 +36,10 @@ RERANKER = "builtin"
 RERANK_SUFFIX = "+rerank"
 COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
 NEXT = "next-"  # the prefix of a setting that names the encoder which the next sync changes to
+VECTORS: tuple[tuple[str, str, ModelKind], ...] = (  # stage, setting and kind of each model of vectors
+    ("dense", MODEL, "encoder"),
+    ("colbert", COLBERT, "token-encoder"),
+)
 NONE = "none"  # instead of the name of a token encoder
 
 
