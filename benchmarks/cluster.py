@@ -165,13 +165,13 @@ def failures(options: argparse.Namespace, root: Path) -> dict[str, Any]:
                 began = time.monotonic()
                 hits = ranking(library, question, name)
                 times.append(time.monotonic() - began)
-                is_partial = bool(library.partial(retriever=name))
+                is_partial = bool(library.left_out(retriever=name))
                 is_wrong = differs(hits, expected[question, name], name)
                 if is_ask:
                     counts["asks"] += 1
                     answer = library.ask(question, k=3, exact=True)
                     is_wrong = is_wrong or answer.outcome != outcomes[question]
-                    is_partial = bool(answer.partial)
+                    is_partial = bool(answer.left_out)
                 counts["partial"] += is_partial
                 counts["wrong"] += is_wrong and not is_partial
             except spanwise.errors.SpanwiseError:

@@ -43,11 +43,11 @@ class Snapshot(Catalog):
     """The documents, passages and indexes of one commit. Made by `Store.snapshot`; close it after use.
 
     Hold it for one question or sync only: while its transaction is open, SQLite's log cannot shrink.
-    `end_transaction` keeps the indexes open; call `reopen` before you read again. `partial` says which part
+    `end_transaction` keeps the indexes open; call `reopen` before you read again. `left_out` says which part
     of an index of shards can be read, or is empty for all of it.
     """
 
-    partial = ""
+    left_out = ""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         super().__init__(connection, path)

@@ -1,12 +1,12 @@
-"""The indexed folders, where their index is stored, and which document a name means.
+"""The indexed folders, the place of their index, and documents by name.
 
 The index of a folder is `.spanwise/` in it, found upward from the current directory like `.git`. The index of
 a read-only folder is in the user's cache directory (or in `SPANWISE_CACHE`), under the folder's name and the
 digest of its path.
 
 With one folder, document ids are paths below it. With several, each id starts with the label of its folder.
-The settings keep them as a JSON list of [label, path]; the folder that holds its own `.spanwise` is kept as
-"..", so that both can move together.
+The settings store the folders as a JSON list of [label, path]. A folder with its own `.spanwise` is stored as
+"..", so that both can be moved together.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ FOLDER_NAME = ".spanwise"
 CATALOG_NAME = "catalog.sqlite"
 ROOTS = "roots"  # the setting that holds the folders
 HERE = ".."
-MAX_COMPARED = 50_000  # ids that a name without a match is compared with, for suggestions
+MAX_COMPARED = 50_000  # ids that are compared with an unknown name, for suggestions
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """An indexed folder, and the label that its ids start with when there are several."""
+    """An indexed folder, and the label at the start of its ids when there are several folders."""
 
     label: str
     folder: Path
@@ -56,7 +56,7 @@ def cached_index_of(folder: Path) -> Path:
 
 
 def user_cache() -> Path:
-    """The folder for what belongs to a user and to no index."""
+    """The folder for files that belong to a user and to no index."""
     if own := os.environ.get("SPANWISE_CACHE"):
         return Path(own)
     from platformdirs import user_cache_path
@@ -65,22 +65,25 @@ def user_cache() -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be made in a folder, by its permissions and its file system."""
+    """True if files can be created in a folder, by its permissions and its file system."""
     return os.access(folder, os.W_OK | os.X_OK)
 
 
 def is_index(path: Path) -> bool:
-    """Whether the path is the directory of an index, of one part or of shards."""
+    """True for the directory of an index, with or without shards."""
     return (path / CATALOG_NAME).is_file() or is_sharded(path)
 
 
 def resolve_index(path: Path) -> Path:
-    """The index meant by `--index`: that directory, or the index of that folder."""
-    if index := path if is_index(path) else _index_of(path):
+    """The index that `--index` names: that directory, or the index of that folder."""
+    if is_index(path):
+        return path
+    if index := _index_of(path):
         return index
-    how = shlex.quote(str(path)) if path.is_dir() else f"FOLDER --index {shlex.quote(str(path))}"
+    quoted = shlex.quote(str(path))
+    arguments = quoted if path.is_dir() else f"FOLDER --index {quoted}"
     raise IndexNotFound(
-        f"no index in {path}: it is not an index and holds none. Make one with: spanwise index {how}"
+        f"no index in {path}: it is not an index and holds none. Make one with: spanwise index {arguments}"
     )
 
 
@@ -103,7 +106,7 @@ def existing_folder(folder: Path) -> Path:
 
 
 def _index_of(folder: Path) -> Path | None:
-    """The index that a folder has, if any; the one that can be synced first."""
+    """The index of a folder, if any; first the one that can be synced."""
     return next(filter(is_index, (index_folder_of(folder), folder / FOLDER_NAME)), None)
 
 
@@ -111,14 +114,14 @@ def _index_of(folder: Path) -> Path | None:
 
 
 def read_roots(settings: Mapping[str, str], index: Path) -> tuple[Root, ...]:
-    """The folders of the index at `index`, where they are now."""
+    """The folders of an index, with their current paths."""
     beside = index.resolve().parent
     stored = json.loads(settings[ROOTS])
     return tuple(Root(label, beside if path == HERE else Path(path)) for label, path in stored)
 
 
 def roots_setting(roots: Sequence[Root], index: Path) -> dict[str, str]:
-    """The setting that `read_roots` reads. JSON keeps a path that is not UTF-8, too."""
+    """The setting that `read_roots` reads. JSON also stores a path that is not UTF-8."""
     here = index.resolve().parent if index.name == FOLDER_NAME else None
     stored = [[root.label, HERE if root.folder == here else str(root.folder)] for root in roots]
     return {ROOTS: json.dumps(stored)}
@@ -162,13 +165,13 @@ def list_roots(roots: Sequence[Root]) -> Listing:
 def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:
     """The files that belong to the index with these settings: all, unless it is a shard.
 
-    Skipped files are counted for the first shard alone.
+    Only the first shard counts skipped files.
     """
     if SHARD not in settings:
         return listing
     number, n_shards = map(int, settings[SHARD].split("/"))
-    files = tuple(one for one in listing.files if shard_of(one.document_id, n_shards) == number)
-    rejected = tuple(one for one in listing.rejected if shard_of(one.document_id, n_shards) == number)
+    files = tuple(file for file in listing.files if shard_of(file.document_id, n_shards) == number)
+    rejected = tuple(file for file in listing.rejected if shard_of(file.document_id, n_shards) == number)
     return replace(listing, files=files, rejected=rejected, skipped={} if number else listing.skipped)
 
 
@@ -186,33 +189,33 @@ def _unique(label: str, taken: set[str]) -> str:
 # Documents by name
 
 
-def resolve_document_id(given: str, ids: Collection[str], roots: Sequence[Root] = ()) -> str:
-    """The id that is meant: itself, that of a file below a root by its path, or the one id that ends so.
+def resolve_document_id(name: str, ids: Collection[str], roots: Sequence[Root] = ()) -> str:
+    """The document id of a name: the id, the path of a file below a root, or the end of one id.
 
-    Without `roots` the disk is not looked at. Raises DocumentNotFound with the nearest ids, and ValueError
-    for the end of several.
+    Without `roots` no path is resolved. Raises DocumentNotFound with the closest ids, and ValueError for the
+    end of several ids.
     """
-    if given in ids:
-        return given
-    if below := next((name for name, _ in files_named(given, roots) if name in ids), None):
+    if name in ids:
+        return name
+    if below := next((each for each, _ in files_named(name, roots) if each in ids), None):
         return below
-    ending = sorted(name for name in ids if name.endswith("/" + given))
+    ending = sorted(each for each in ids if each.endswith("/" + name))
     if len(ending) > 1:
         listed = ", ".join(ending[:5]) + (", …" if len(ending) > 5 else "")
-        raise ValueError(f"{given!r} is the end of {len(ending)} documents: {listed}")
+        raise ValueError(f"{name!r} is the end of {len(ending)} documents: {listed}")
     if not ending:
-        raise DocumentNotFound(f"no document is called {given!r}{_nearest(given, ids)}")
+        raise DocumentNotFound(f"no document is called {name!r}{_nearest(name, ids)}")
     return ending[0]
 
 
-def files_named(given: str, roots: Sequence[Root]) -> Iterator[tuple[str, Path]]:
+def files_named(name: str, roots: Sequence[Root]) -> Iterator[tuple[str, Path]]:
     """The ids and files below the roots that a path may mean: from the current directory or from a root."""
-    path = Path(os.path.normpath(Path.cwd() / given))
+    path = Path(os.path.normpath(Path.cwd() / name))
     for place in dict.fromkeys((path, path.parent.resolve() / path.name)):
         for root in roots:
             if place != root.folder and place.is_relative_to(root.folder):
                 yield _id_in(root, place.relative_to(root.folder).as_posix(), roots), place
-    inner = PurePosixPath(os.path.normpath(given)).as_posix()
+    inner = PurePosixPath(os.path.normpath(name)).as_posix()
     if inner != "." and not inner.startswith(("/", "..")):
         yield from ((_id_in(root, inner, roots), root.folder / inner) for root in roots)
 
@@ -229,12 +232,12 @@ def _id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
     return f"{root.label}/{place}" if len(roots) > 1 else place
 
 
-def _nearest(given: str, ids: Collection[str]) -> str:
-    """The ids most like what was given, by their whole or by their last part."""
+def _nearest(name: str, ids: Collection[str]) -> str:
+    """The ids closest to a name, by the whole id or by its last part."""
     by_name: dict[str, str] = {}
     for document_id in sorted(ids)[:MAX_COMPARED]:
         by_name.setdefault(document_id.rpartition("/")[2].casefold(), document_id)
         by_name[document_id.casefold()] = document_id
-    wanted = [given.casefold(), given.rpartition("/")[2].casefold()]
-    close = [by_name[name] for each in wanted for name in get_close_matches(each, by_name)]
+    typed = [name.casefold(), name.rpartition("/")[2].casefold()]
+    close = [by_name[match] for each in typed for match in get_close_matches(each, by_name)]
     return f"; the nearest are {', '.join(list(dict.fromkeys(close))[:3])}" if close else ""

@@ -1,8 +1,7 @@
-"""Results as plain JSON values: the shapes that other programs rely on."""
+"""Results as JSON values, in the shapes that other programs rely on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, fields, is_dataclass
 from functools import cache
 from types import UnionType
@@ -16,7 +15,9 @@ from spanwise.types import (
     Hit,
     Passage,
     QuestionTerm,
+    SearchResult,
     Span,
+    Spelling,
     Summary,
     SyncReport,
 )
@@ -25,11 +26,10 @@ from .plain_text import shown
 
 if TYPE_CHECKING:
     from .answering.explain import Explanation, ScoreBreakdown, StageRank
-    from .answering.spelling import Spelling
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
-    """What `ask --json` prints for one question: its "answer", or None with "candidates" and "nearest"."""
+    """The JSON of `ask --json` for one question: its "answer", or None with "candidates" and "nearest"."""
     return {
         "question": answer.question,
         "outcome": answer.outcome,
@@ -55,7 +55,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "cached": answer.cached,
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
         **filter_record(answer.scope),
-        **partial_record(answer.partial),
+        **partial_record(answer.left_out),
     }
 
 
@@ -76,14 +76,14 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     }
 
 
-def place_record(found: AnswerSpan | Citation) -> dict[str, Any]:
-    """The span of an answer or a citation, with where a person finds it."""
-    span = {**span_record(found.span), "display": shown(found.span)}
-    return {**span, "page": found.page, "line": found.line, "label": found.label}
+def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:
+    """The span of an answer or a citation, with page, line and label."""
+    span = {**span_record(quote.span), "display": shown(quote.span)}
+    return {**span, "page": quote.page, "line": quote.line, "label": quote.label}
 
 
 def span_record(span: Span) -> dict[str, Any]:
-    """A piece of a document; offsets are code points."""
+    """A part of a document; offsets are code points."""
     return {"text": span.text, "document": span.document_id, "start": span.start, "end": span.end}
 
 
@@ -92,21 +92,22 @@ def word_record(word: QuestionTerm, question: str) -> dict[str, Any]:
     return {"text": word.of(question), "start": word.start, "end": word.end}
 
 
-def spelling_record(found: Answer | Summary | Spelling) -> dict[str, Any]:
-    """The words of the question that were searched as others, and whether the documents hold any of it."""
-    words = [{**word_record(one.term, found.question), "used": one.word} for one in found.searched_for]
-    return {"searched_for": words, "is_unknown": found.is_unknown}
+def spelling_record(result: Answer | Summary | Spelling) -> dict[str, Any]:
+    """The corrected words of the question, and whether none of its content words occurs in the documents."""
+    words = [{**word_record(each.term, result.question), "used": each.word} for each in result.searched_for]
+    return {"searched_for": words, "is_unknown": result.is_unknown}
 
 
 def explanation_record(explanation: Explanation) -> dict[str, Any]:
     """The JSON of `ask --explain --json`: that of the answer with the key "explanation".
 
-    It is None when no span was read; "document" is there when one was named.
+    It is None when no span was read. The key "document" is present when a document was named.
     """
-    best, fate = explanation.best, explanation.document
-    record: dict[str, Any] | None = None
+    best = explanation.best
+    fate = explanation.document
+    evidence: dict[str, Any] | None = None
     if best is not None:
-        record = {
+        evidence = {
             "of": "answer" if explanation.answer.best else "rejected",
             "evidence": _breakdown_record(best),
             "confidence": asdict(explanation.formula) if explanation.formula else None,
@@ -114,14 +115,14 @@ def explanation_record(explanation: Explanation) -> dict[str, Any]:
             "scores": dict(explanation.scores),
             "ranks": [_rank_record(rank) for rank in explanation.ranks],
         }
-    found = {**answer_record(explanation.answer), "explanation": record}
+    record = {**answer_record(explanation.answer), "explanation": evidence}
     if fate is not None:
-        found["document"] = {
+        record["document"] = {
             **{key: getattr(fate, key) for key in ("document", "stage", "reason", "advice")},
             "ranks": [_rank_record(rank) for rank in fate.ranks],
             "evidence": _breakdown_record(fate.best) if fate.best else None,
         }
-    return found
+    return record
 
 
 def _rank_record(rank: StageRank) -> dict[str, Any]:
@@ -129,44 +130,38 @@ def _rank_record(rank: StageRank) -> dict[str, Any]:
     return {**place, "passage": rank.passage.id if rank.passage else None}
 
 
-def _breakdown_record(found: ScoreBreakdown) -> dict[str, Any]:
+def _breakdown_record(breakdown: ScoreBreakdown) -> dict[str, Any]:
     return {
-        **place_record(found.answer),
-        "passage": found.answer.passage.id,
-        "evidence": found.evidence,
-        "confidence": found.answer.confidence,
+        **place_record(breakdown.answer),
+        "passage": breakdown.answer.passage.id,
+        "evidence": breakdown.evidence,
+        "confidence": breakdown.answer.confidence,
         "features": {
-            one.feature: {"value": one.value, "weight": one.weight, "contribution": one.contribution}
-            for one in found.contributions
+            each.feature: {"value": each.value, "weight": each.weight, "contribution": each.contribution}
+            for each in breakdown.contributions
         },
     }
 
 
-def search_record(
-    spelling: Spelling,
-    retriever: str,
-    hits: Sequence[Hit],
-    scope: FilterResult | None = None,
-    partial: str = "",
-) -> dict[str, Any]:
-    """What `search --json` prints."""
+def search_record(result: SearchResult) -> dict[str, Any]:
+    """The JSON of `search --json`."""
     return {
-        "question": spelling.question,
-        "retriever": retriever,
-        "hits": [hit_record(hit) for hit in hits],
-        **spelling_record(spelling),
-        **filter_record(scope),
-        **partial_record(partial),
+        "question": result.spelling.question,
+        "retriever": result.retriever,
+        "hits": [hit_record(hit) for hit in result],
+        **spelling_record(result.spelling),
+        **filter_record(result.scope),
+        **partial_record(result.left_out),
     }
 
 
-def partial_record(partial: str) -> dict[str, str]:
+def partial_record(left_out: str) -> dict[str, str]:
     """The key `partial`, such as "7 of 8 shards"; no key when the whole index was searched."""
-    return {"partial": partial} if partial else {}
+    return {"partial": left_out} if left_out else {}
 
 
 def filter_record(scope: FilterResult | None) -> dict[str, Any]:
-    """The key `filter`, with the filter that was used and what it left; no key when there was none."""
+    """The key `filter` with the filter and the numbers of what it selects; no key without a filter."""
     if scope is None:
         return {}
     record = asdict(scope)
@@ -197,29 +192,24 @@ def hit_record(hit: Hit) -> dict[str, Any]:
 
 
 def duplicate_record(passage: Passage) -> dict[str, Any]:
-    """Where a passage stands that says nearly the same as one that is shown."""
+    """The place of a near-duplicate."""
     return {"document": passage.document_id, "start": passage.start, "end": passage.end}
 
 
 def sync_record(report: SyncReport) -> dict[str, Any]:
-    """What `index --json` prints."""
+    """The JSON of `index --json`."""
     return {
         **asdict(report),
-        "rejected": [{"document": one.document_id, "reason": one.reason} for one in report.rejected],
-        "remarks": [{"document": one.document_id, "text": one.text} for one in report.remarks],
+        "rejected": [{"document": file.document_id, "reason": file.reason} for file in report.rejected],
+        "remarks": [{"document": each.document_id, "text": each.text} for each in report.remarks],
     }
-
-
-def plain(value: Any) -> Any:
-    """A result as JSON can hold it."""
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else [*map(plain, value)]
 
 
 def rebuilt(kind: Any, value: Any) -> Any:
     """The result of this type from JSON.
 
     >>> from spanwise.types import Span
-    >>> rebuilt(tuple[Span, ...], plain((Span("a.txt", 0, 2, "on"),)))
+    >>> rebuilt(tuple[Span, ...], [{"document_id": "a.txt", "start": 0, "end": 2, "text": "on"}])
     (Span(document_id='a.txt', start=0, end=2, text='on'),)
     """
     if isinstance(kind, type) and is_dataclass(kind):

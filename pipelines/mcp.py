@@ -50,14 +50,14 @@ class Tools:
     """The tools over an open library; `options` name the models, which no call can change."""
 
     def __init__(self, library: Library, options: SummaryOptions) -> None:
-        self._library, self._options = library, options
+        self._library = library
+        self._options = options
 
     def search(self, question: Question, k: K = 10, path: Path = None) -> Record:
         """Find the passages that are nearest to a question, best first, with their places."""
         options = SearchOptions(k=k, retriever=self._options.retriever, where=_filter(path))
-        hits, partial = self._library.search(question, options), self._library.partial(options)
-        name = str(options.retriever or self._library.default_retriever)
-        return search_record(self._library.spelled(question), name, hits, partial=partial)
+        result = self._library.search(question, options)
+        return search_record(replace(result, scope=None))
 
     def ask(self, question: Question, k: K = 20, threshold: Threshold = None, path: Path = None) -> Record:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.
@@ -71,12 +71,13 @@ class Tools:
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
         """Read the text of a document, at most 20,000 characters at once, such as around a hit."""
-        found = self._library.document(self._id(document))
-        end = min(start + MAX_WINDOW if end is None else end, start + MAX_WINDOW, len(found.text))
+        stored = self._library.document(self._id(document))
+        n_characters = len(stored.text)
+        end = min(start + MAX_WINDOW if end is None else end, start + MAX_WINDOW, n_characters)
         if start and start >= end:
-            raise ValueError(f"nothing to read at {start}: {found.id} has {len(found.text)} characters")
-        place = {"document": found.id, "title": found.title, "start": start, "end": end}
-        return {**place, "characters": len(found.text), "text": found.text[start:end]}
+            raise ValueError(f"nothing to read at {start}: {stored.id} has {n_characters} characters")
+        place = {"document": stored.id, "title": stored.title, "start": start, "end": end}
+        return {**place, "characters": n_characters, "text": stored.text[start:end]}
 
     def summarize(
         self,
@@ -103,9 +104,9 @@ class Tools:
         files = [file for file in self._library.files() if matches(file["document"])]
         return {"documents": files[offset : offset + limit], "total": len(files), "offset": offset}
 
-    def _id(self, given: str) -> str:
+    def _id(self, name: str) -> str:
         files = self._library.files()
-        return resolve_document_id(given, {one["document"] for one in files if one["state"] == "indexed"})
+        return resolve_document_id(name, {file["document"] for file in files if file["state"] == "indexed"})
 
 
 def make_server(library: Library, options: SummaryOptions | None = None) -> MCPServer:
@@ -119,12 +120,12 @@ def make_server(library: Library, options: SummaryOptions | None = None) -> MCPS
 
 
 def _with_tool_errors(tool: Callable[..., Record], library: Library) -> Callable[..., Record]:
-    """The tool; its named errors become errors of the protocol, which name no path of this machine."""
+    """The tool, with named errors as errors of the protocol that name no path of this machine."""
 
     @wraps(tool)
-    def call(**given: Any) -> Record:
+    def call(**arguments: Any) -> Record:
         try:
-            return tool(**given)
+            return tool(**arguments)
         except (SpanwiseError, ValueError) as error:
             message = str(error)
             for path in (library.store.path, *(root.folder for root in library.roots)):

@@ -37,18 +37,22 @@ def open(
 ) -> Library:
     """The library of one folder, or of several in one index; a missing index is created.
 
-    The index is in `folder/.spanwise`, in the user's cache directory when that cannot be written to, or at
-    `index`, which several folders need; new folders are added to it. `colbert` names the encoder of the token
-    vectors: "builtin", a local folder or name@revision. `model` names that of the dense vectors: "base",
-    "dpr", a local folder, name@revision, or QUESTION::PASSAGE. A new index keeps the vectors that are named,
-    else built-in token vectors, or built-in dense vectors where `colbert` is "none". An existing one stays as
-    it is; the next `sync` encodes all passages anew for another model. `cache` is as for `Library`, and off
-    where SPANWISE_NO_CACHE is set. With `shards` a new index has this number of shards, and an existing one
-    is split anew; `cluster` says where they are searched. Nothing is read before `sync`. Raises
-    FolderNotFound, and ModelNotFound or ModelRejected, with nothing created, for a model that cannot be used.
+    The index is in `folder/.spanwise`, or in the user's cache directory if the folder is read-only, or at
+    `index`. Several folders need an `index`; new folders are added to it. No file is read before `sync`.
+
+    `colbert` names the encoder of the token vectors: "builtin", a local folder or name@revision. `model` is
+    that of the dense vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE. A new index
+    has the vectors that are named. By default it has built-in token vectors, or built-in dense vectors where
+    `colbert` is "none". For an existing index the next `sync` encodes all passages anew for another model.
+
+    `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. `shards` is the number of shards of a
+    new index; an existing index is split anew. `cluster` says where shards are searched.
+
+    Raises FolderNotFound, and ModelNotFound or ModelRejected for a model that cannot be used. Then nothing is
+    created.
     """
-    given = [folder] if isinstance(folder, (str, Path)) else list(folder)
-    folders = [existing_folder(Path(each)) for each in given]
+    named = [folder] if isinstance(folder, (str, Path)) else folder
+    folders = [existing_folder(Path(each)) for each in named]
     path = _index_for(folders, index)
     wants_tokens = colbert not in (None, NONE)
     if is_index(path):
@@ -98,8 +102,8 @@ def _index_for(folders: Sequence[Path], index: str | Path | None) -> Path:
         path = Path(index)
         return path if is_index(path) or not is_index(path / FOLDER_NAME) else path / FOLDER_NAME
     if len(folders) != 1:
-        what = f"{len(folders)} folders need a place for their index" if folders else "no folder to index"
-        raise ValueError(f"{what}: name folders, and with several of them --index DIR")
+        problem = f"{len(folders)} folders need a place for their index" if folders else "no folder to index"
+        raise ValueError(f"{problem}: name folders, and with several of them --index DIR")
     return index_folder_of(folders[0])
 
 

@@ -1,4 +1,4 @@
-"""Text of documents as people see it: without markup, and without characters that move or hide text."""
+"""Text of documents for display: without markup, and without characters that move or hide text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
 PLACEHOLDER = re.compile(r"<(?!(?:[bipu]|br|code|div|em|hr|kbd|li|pre|strong|su[bp]|t[dhr])>)\w+>", re.I)
-# What a quote that begins or ends inside a link, an emphasis or a table leaves.
+# Remains of a link, an emphasis or a table that a quote cuts.
 HALF_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*\)?|\[[^\[\]]*\]?)|\]\([^()\s]*\)?|!?\[(?=[^\]]*\Z)")
 HALF_MARK = re.compile(r"(?<!\S)(?:\*\*|__)(?=[^\W_])|(?<=[^\s*_])(?:\*\*|__)(?!\S)")
 ROW_EDGE = re.compile(r"\A\s*\|(?=\s)|(?<=\s)\|\s*\Z|\|(?=\s+\|)|\|\s*:?-{3,}:?\s*(?=\|)")
@@ -72,7 +72,7 @@ def display(text: str, name: str) -> str:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    # A quote may begin inside a list: its indent is not code. HTML blocks hold Markdown more often than not.
+    # A quote may begin inside a list, so an indent is not code. HTML blocks mostly hold Markdown.
     return MarkdownIt("commonmark").enable("table").disable(["code", "html_block", "reference"])
 
 
@@ -89,7 +89,7 @@ def _blocks(tokens: Iterable[Token]) -> Iterable[str]:
 
 
 def _words(token: Token) -> str:
-    """The words of a piece of a line."""
+    """The words of a token of a line."""
     if token.type == "text":
         return HALF_MARK.sub("", HALF_LINK.sub(r"\1", token.content))
     if token.type == "html_inline" and not PLACEHOLDER.match(token.content):

@@ -120,10 +120,10 @@ class Calibration:
         >>> Calibration({}, 1.0, 0.0, 0.5, "", "").confidence(0.0)
         0.5
         """
-        z = self.slope * evidence + self.further(features) + self.offset
+        z = self.slope * evidence + self.other_terms(features) + self.offset
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
-    def further(self, features: Features | None) -> float:
+    def other_terms(self, features: Features | None) -> float:
         """The sum of the terms of the confidence besides the evidence."""
         return math.fsum(
             weight * getattr(features, name, 0.0) for name, weight in self.confidence_weights.items()

@@ -214,7 +214,7 @@ def with_evidence(one: ScoredSpan, relevance: float, evidence: NDArray[np.float3
     verdict = None if evidence[YES_NO] <= 0 else "yes" if evidence[YES] > 0 else "no"
     several = bool(evidence[SEVERAL] > 0)
     return replace(
-        one, relevance=relevance, support=float(evidence[SUPPORT]), verdict=verdict, several=several
+        one, relevance=relevance, support=float(evidence[SUPPORT]), verdict=verdict, is_list_question=several
     )
 
 

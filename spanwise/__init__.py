@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise.types import Passage as Passage
     from spanwise.types import ScoredSpan as ScoredSpan
     from spanwise.types import SearchOptions as SearchOptions
+    from spanwise.types import SearchResult as SearchResult
     from spanwise.types import Span as Span
     from spanwise.types import Summary as Summary
     from spanwise.types import SummaryOptions as SummaryOptions
@@ -54,7 +55,7 @@ _NAMES = {
     "pipelines.library.status": "Verification verify",
     "pipelines.library.watch": "Watch",
     "types": "Answer AnswerSpan AskOptions ClusterOptions Document Filter Heading Hit Label Passage "
-    "ScoredSpan SearchOptions Span Summary SummaryOptions SyncReport",
+    "ScoredSpan SearchOptions SearchResult Span Summary SummaryOptions SyncReport",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(["__version__", *_MODULES, *_PLACES])

@@ -1,4 +1,4 @@
-"""The options of searches, answers and summaries, and the progress callback."""
+"""The options of searches, answers and summaries, filters with their results, and the progress callback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 ProgressCallback = Callable[[str, int, int], None]
-"""Called with the name of a task, how many of its steps are done, and how many there are."""
+"""Called with the name of a task, the number of steps that are complete, and the number of all steps."""
 
 
 def no_progress(task: str, done: int, total: int) -> None:
@@ -16,14 +16,17 @@ def no_progress(task: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The documents to search: those that meet every condition; without conditions, all.
+    """The documents to search: those that meet every condition. Without conditions: all documents.
 
-    `paths` are patterns as in a `.spanwiseignore`: "notes/**", "*.md", "/README.md". One match is enough, the
-    last match decides, and "!" in front excludes. `types` are file types ("pdf", "md") or media types
-    ("text/html"); one match is enough. `after` is the first moment included, `before` the first excluded: a
-    `date`, a `datetime`, or either in ISO 8601, in local time by default. A document's time is its metadata
-    "date" where that is ISO 8601, else the time of its file. `metadata` are values that a document must have,
-    all of them; keys match in any case.
+    The time of a document is its metadata "date" where that is ISO 8601, else the time of its file.
+
+    Attributes:
+        paths: patterns as in a `.spanwiseignore`: "notes/**", "*.md", "/README.md". One match is enough. The
+            last match decides; "!" in front excludes.
+        types: file types ("pdf", "md") or media types ("text/html"). One match is enough.
+        after: the first moment included: a `date`, a `datetime`, or either in ISO 8601, local by default.
+        before: the first moment excluded, in the same forms.
+        metadata: values that a document must have, all of them. Keys match in any case.
     """
 
     paths: tuple[str, ...] = ()
@@ -33,7 +36,7 @@ class Filter:
     metadata: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Keep copies, and reject a bare string, which would be one pattern a character."""
+        """Keep copies; `ValueError` for a bare string, which would become one pattern per character."""
         for name, values in (("paths", self.paths), ("types", self.types)):
             if isinstance(values, str):
                 raise ValueError(f"{name} must be a tuple such as ({values!r},), not {values!r}")
@@ -42,14 +45,37 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
+class FilterResult:
+    """What a filter selects.
+
+    Attributes:
+        where: the filter.
+        documents: the number of documents that it selects.
+        of_documents: the number of all documents.
+        passages: the number of passages of the selected documents.
+        nearest_path: if nothing matches: a path pattern close to the filter's that does match, else "".
+    """
+
+    where: Filter
+    documents: int
+    of_documents: int
+    passages: int
+    nearest_path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How passages are ranked.
 
-    `k` is the number of passages. `retriever` is a name ("bm25", "dense", "hybrid", "bm25+colbert", …), an
-    object with a method `search`, or "" for the default of the index. `rerank` names the cross-encoder that
-    re-ranks the best `rerank_depth` passages ("builtin", a folder, name@revision); "" is none, and
-    "bm25+rerank" as the retriever means "builtin". `dedupe` merges near-duplicate passages into the best of
-    them. `where` selects documents. `exact` scans every vector, also where an approximate index is faster.
+    Attributes:
+        k: the number of passages.
+        retriever: a name ("bm25", "dense", "hybrid", "bm25+colbert", …) or an object with a method `search`;
+            "" is the default of the index. "bm25+rerank" re-ranks with the built-in cross-encoder.
+        rerank: the cross-encoder that re-ranks: "builtin", a folder, or name@revision; "" for none.
+        rerank_depth: the number of passages that are re-ranked.
+        dedupe: merge near-duplicate passages into the best of them.
+        where: the documents to search; None for all.
+        exact: compare every vector, also where an approximate index is faster.
     """
 
     k: int = 10
@@ -61,7 +87,7 @@ class SearchOptions:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        """Reject numbers below 1."""
+        """`ValueError` for numbers below 1."""
         if self.k < 1:
             raise ValueError(f"k is {self.k}, expected at least 1")
         if self.rerank_depth < 1:
@@ -70,11 +96,14 @@ class SearchOptions:
 
 @dataclass(frozen=True, slots=True)
 class AskOptions(SearchOptions):
-    """How a question is answered from the best `k` passages.
+    """How a question is answered from the best `k` passages. The other fields are those of `SearchOptions`.
 
-    `reader` is "builtin", a folder, name@revision, or an object with a method `read`. `threshold` is the
-    minimum confidence of an answer: by default the fitted one, 0 always answers. `alternatives` is the number
-    of other answers. `read_all` reads all `k` passages, also where the first are enough.
+    Attributes:
+        k: the number of passages to read.
+        reader: "builtin", a folder, name@revision, or an object with a method `read`.
+        threshold: minimum confidence of an answer. None is the fitted threshold; 0 always answers.
+        alternatives: the number of other answers.
+        read_all: read all `k` passages, also where the first ones are enough.
     """
 
     k: int = 20
@@ -84,7 +113,7 @@ class AskOptions(SearchOptions):
     read_all: bool = False
 
     def __post_init__(self) -> None:
-        """Reject numbers out of range."""
+        """`ValueError` for numbers out of range."""
         SearchOptions.__post_init__(self)
         if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold is {self.threshold}, expected 0 to 1")
@@ -93,17 +122,22 @@ class AskOptions(SearchOptions):
 
 
 QUOTE = "quote"
-"""The generator that writes nothing: sentences of the documents are chosen."""
+"""The generator that writes nothing: sentences of the documents are quoted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryOptions(AskOptions):
-    """How a summary is made, of the best `k` passages for a question, or the overview of documents.
+    """How a summary is made: from the best `k` passages for a question, or as an overview of documents.
 
-    `document` names the one document to summarize: its id, a path, or the end of the id. `generator` is
-    "quote", "local", FILE.gguf, "hf:OWNER/NAME/FILE@REVISION", a folder or name@revision of a model,
-    "openai:MODEL" of the server at `base_url`, or an object with a method `generate`; it writes for at most
-    `timeout_s` seconds.
+    The other fields are those of `AskOptions`.
+
+    Attributes:
+        document: the document to summarize: its id, a path, or the end of the id. None for all documents.
+        max_sentences: the maximum number of sentences.
+        generator: "quote", "local", FILE.gguf, "hf:OWNER/NAME/FILE@REVISION", a folder or name@revision of a
+            model, "openai:MODEL" of the server at `base_url`, or an object with a method `generate`.
+        base_url: the address of the server of an "openai:" generator.
+        timeout_s: the time limit of the generator in seconds; None for no limit.
     """
 
     document: str | None = None
@@ -113,7 +147,7 @@ class SummaryOptions(AskOptions):
     timeout_s: float | None = None
 
     def __post_init__(self) -> None:
-        """Reject numbers out of range."""
+        """`ValueError` for numbers out of range."""
         AskOptions.__post_init__(self)
         if self.max_sentences < 1:
             raise ValueError(f"max_sentences is {self.max_sentences}, expected at least 1")
@@ -123,10 +157,12 @@ class SummaryOptions(AskOptions):
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
-    """Where shards are searched and synced: on the Ray cluster at `address`, or in this process without one.
+    """Where shards are searched and synced.
 
-    "local" starts a cluster on this machine. `replicas` of each shard are kept; with `require_all`, an answer
-    from some of the shards is refused.
+    Attributes:
+        address: the Ray cluster; "local" starts one on this machine, None works in this process.
+        replicas: the number of copies of each shard on the cluster.
+        require_all: refuse an answer from some of the shards.
     """
 
     address: str | None = None

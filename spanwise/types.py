@@ -1,185 +1,34 @@
 """The values that packages exchange: frozen dataclasses, with the standard library only.
 
-A span is half-open, `(document_id, start, end)`, in code points of the document's stored text, so that
+A span is half-open, `(document_id, start, end)`, in code points of the document's stored text. So
 `document.text[start:end]` is the quoted text for every format.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
 
+from .documents import Document as Document
+from .documents import DocumentWarning as DocumentWarning
+from .documents import Heading as Heading
+from .documents import Hit as Hit
+from .documents import Label as Label
+from .documents import Passage as Passage
+from .documents import RejectedFile as RejectedFile
+from .documents import Span as Span
+from .documents import SyncReport as SyncReport
 from .options import QUOTE as QUOTE
 from .options import AskOptions as AskOptions
 from .options import ClusterOptions as ClusterOptions
 from .options import Filter as Filter
+from .options import FilterResult as FilterResult
 from .options import ProgressCallback as ProgressCallback
 from .options import SearchOptions as SearchOptions
 from .options import SummaryOptions as SummaryOptions
 from .options import no_progress as no_progress
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading of a document: its start, its level (1 is the top), and its words."""
-
-    start: int
-    level: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Label:
-    """The format's name of the place that starts here: "slide 3", "Sheet1!B7", "cell 12", "row 17"."""
-
-    start: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A file that was read: the text that all spans point into, and the structure found in it.
-
-    `id` is the POSIX path relative to the root of its folder. `page_starts[i]` is the offset at which
-    page i + 1 starts; it is empty for formats without pages. `labels` are ordered by their start; each
-    holds up to the next one. `sha256` is that of the file's bytes.
-    """
-
-    id: str
-    media_type: str
-    sha256: str
-    title: str
-    text: str
-    page_starts: tuple[int, ...] = ()
-    headings: tuple[Heading, ...] = ()
-    labels: tuple[Label, ...] = ()
-    metadata: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A retrieval unit: `text == document.text[start:end]`, with where a person finds it.
-
-    `id` is a positive integer that an index never uses twice; 0 means "not stored yet". `page` and
-    `line` count from 1 and belong to `start`; `heading` is the path of headings above it, title first;
-    `label` is the last of the document's labels at or before `start`, or empty.
-    """
-
-    id: int
-    document_id: str
-    start: int
-    end: int
-    text: str
-    page: int | None = None
-    line: int = 1
-    heading: tuple[str, ...] = ()
-    label: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage found for a question. `rank` counts from 1; higher scores are better.
-
-    Equal scores are ordered by (document id, start). `scores` holds the score of each stage by name.
-    `duplicates` are passages that say nearly the same and would have ranked below; best first.
-    """
-
-    passage: Passage
-    score: float
-    rank: int
-    scores: Mapping[str, float] = field(default_factory=dict)
-    duplicates: tuple[Passage, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A piece of a document: `document.text[start:end] == text`."""
-
-    document_id: str
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PassageMass:
-    """What a reader's softmax over several passages needs of one: logarithms of sums of exponentials.
-
-    `start` and `end` are over the logits of its tokens; `null_start` and `null_end` are those of no answer.
-    """
-
-    start: float
-    end: float
-    null_start: float
-    null_end: float
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredSpan:
-    """A span that a reader proposes inside a passage.
-
-    `score` is the raw start logit + end logit, comparable between the passages of one question;
-    `null_score` is the same sum at [CLS] for that passage, and NaN for a model without a null answer.
-    The others come from a model that judges evidence: `relevance`, a logit, says whether the passage answers
-    the question, `support` whether the sentences that the span touches do (NaN from other models). `verdict`
-    is "yes" or "no" for a question whether something is so; `several` means a question for several things.
-    `mass` is that of the passage, None from other readers.
-    """
-
-    span: Span
-    passage: Passage
-    score: float
-    null_score: float
-    relevance: float = math.nan
-    support: float = math.nan
-    verdict: str | None = None
-    several: bool = False
-    mass: PassageMass | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerSpan:
-    """An answer: the span that is shown, its place and its confidence.
-
-    `context` is the sentence or sentences around the span. `confidence` is the fitted probability that the
-    answer is right, None without a calibration. `page` (None for a format without pages) and `line` count
-    from 1; they and `label` belong to the span's start. `duplicates` are near-duplicates of `passage`, which
-    were not read. `also_in` are the answers of other passages with the same words, best first. `verdict` is
-    "yes" or "no" for a question whether something is so, else None.
-    """
-
-    span: Span
-    context: Span
-    passage: Passage
-    page: int | None
-    line: int
-    score: float
-    confidence: float | None
-    label: str = ""
-    verdict: str | None = None
-    duplicates: tuple[Passage, ...] = ()
-    also_in: tuple[AnswerSpan, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The quoted words themselves."""
-        return self.span.text
-
-
-@dataclass(frozen=True, slots=True)
-class FilterResult:
-    """The result of a filter: the number of `documents`, of all documents, and of their `passages`.
-
-    `nearest_path` is a pattern like those of a filter that matches no document, which matches some, or "".
-    """
-
-    where: Filter
-    documents: int
-    of_documents: int
-    passages: int
-    nearest_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,19 +52,179 @@ class SearchedWord:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a question: the best one or None, the alternatives, and what was searched.
+class Spelling:
+    """A question, and the words of the documents that are searched instead of misspelled ones.
 
-    `best` is None when the question is declined. Then `rejected` are the nearest spans, best first,
-    `candidates` up to two worth a look (none without a calibration), `missing_terms` the words of the
-    question that no passage holds, and `nearest` the passages to look at. The section whose heading a topic
-    names is the first candidate, without a confidence. All documents were searched, or those that the filter
-    of `scope` selects. The best `passages_read` hits were read; the next `passages_unread` were not, as the
-    answer was sure without them. `cached` is true for an earlier result; its time is that of the look-up.
-    `threshold` is the minimum confidence, None without a calibration. `parts` are the pieces of an answer to
-    a question for several things, `best` first, where more than one passage gives some. `searched_for` are
-    misspelled words with those that were searched instead; `is_unknown`: no content word occurs.
-    `partial` is the part of an index that was searched, such as "7 of 8 shards", "" for all of it.
+    Attributes:
+        question: the question as typed.
+        searched_for: misspelled words in their order, each with the word that is searched instead.
+        missing_terms: words that occur nowhere and stay.
+        is_unknown: no content word of the question occurs in the documents.
+    """
+
+    question: str
+    searched_for: tuple[SearchedWord, ...] = ()
+    missing_terms: tuple[QuestionTerm, ...] = ()
+    is_unknown: bool = False
+
+    @property
+    def text(self) -> str:
+        """The question as it is searched.
+
+        >>> Spelling("a vacaton?", (SearchedWord(QuestionTerm(2, 9), "vacation"),)).text
+        'a vacation?'
+        """
+        text = self.question
+        for searched in reversed(self.searched_for):
+            text = text[: searched.term.start] + searched.word + text[searched.term.end :]
+        return text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchResult(Sequence[Hit]):
+    """The hits of a question, best first. It is a sequence of them, and equal to a list of the same hits.
+
+    Attributes:
+        hits: the hits.
+        spelling: the question as typed and as searched.
+        retriever: the name of the retriever, with "+rerank" if the hits were re-ranked.
+        scope: what the filter selects; None without a filter.
+        left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
+    """
+
+    hits: tuple[Hit, ...]
+    spelling: Spelling
+    retriever: str
+    scope: FilterResult | None = None
+    left_out: str = ""
+
+    def __len__(self) -> int:
+        """The number of hits."""
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Hit]: ...
+    def __getitem__(self, place: int | slice) -> Hit | list[Hit]:
+        """A hit, or a list of hits."""
+        return list(self.hits[place]) if isinstance(place, slice) else self.hits[place]
+
+    def __eq__(self, other: object) -> bool:
+        """True for a list, a tuple or another result with the same hits."""
+        if isinstance(other, (SearchResult, list, tuple)):
+            return self.hits == tuple(other)
+        return NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # as lists and hits have none
+
+
+@dataclass(frozen=True, slots=True)
+class PassageMass:
+    """Logarithms of sums of exponentials over a passage, for a reader's softmax over several passages.
+
+    Attributes:
+        start: over the start logits of its tokens.
+        end: over the end logits of its tokens.
+        null_start: the start logit of "no answer".
+        null_end: the end logit of "no answer".
+    """
+
+    start: float
+    end: float
+    null_start: float
+    null_end: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSpan:
+    """A span that a reader proposes inside a passage.
+
+    Attributes:
+        span: the span.
+        passage: the passage that holds it.
+        score: start logit + end logit, comparable between the passages of one question.
+        null_score: the same sum for "no answer" in the passage; NaN for a model without it.
+        relevance: logit: the passage answers the question. NaN for a model without evidence.
+        support: logit: the sentences that the span touches answer it. NaN for a model without evidence.
+        verdict: "yes" or "no" for a yes-no question, else None.
+        is_list_question: the question asks for several things.
+        mass: the mass of the passage; None from a reader without it.
+    """
+
+    span: Span
+    passage: Passage
+    score: float
+    null_score: float
+    relevance: float = math.nan
+    support: float = math.nan
+    verdict: str | None = None
+    is_list_question: bool = False
+    mass: PassageMass | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """An answer with its place and its confidence.
+
+    Attributes:
+        span: the quoted words.
+        context: the sentence or sentences around the span.
+        passage: the passage that was read.
+        page: page of the span's start, from 1; None for a format without pages.
+        line: line of the span's start, from 1.
+        score: the reader's score.
+        confidence: the fitted probability that the answer is right; None without a calibration.
+        label: the format's name of the place of the span's start, or "".
+        verdict: "yes" or "no" for a yes-no question, else None.
+        duplicates: near-duplicates of `passage`, which were not read.
+        also_in: the answers of other passages with the same words, best first.
+    """
+
+    span: Span
+    context: Span
+    passage: Passage
+    page: int | None
+    line: int
+    score: float
+    confidence: float | None
+    label: str = ""
+    verdict: str | None = None
+    duplicates: tuple[Passage, ...] = ()
+    also_in: tuple[AnswerSpan, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The quoted words."""
+        return self.span.text
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a question, or a declined question with what is near it.
+
+    Attributes:
+        question: the question as typed.
+        best: the best answer; None when the question is declined.
+        alternatives: other answers, best first.
+        documents_searched: the number of documents searched.
+        passages_searched: the number of passages searched.
+        passages_read: the number of best hits that were read.
+        rejected: the nearest spans of a declined question, best first.
+        missing_terms: words of a declined question that no passage holds.
+        nearest: the best hits.
+        retriever: the name of the retriever.
+        timings_ms: milliseconds by stage.
+        scope: what the filter selects; None without a filter.
+        cached: the answer comes from the cache; the time is that of the look-up.
+        threshold: minimum confidence of an answer; None without a calibration.
+        passages_unread: the number of further hits, unread because the answer was sure without them.
+        parts: the answers of several passages to a question for several things, `best` first.
+        candidates: up to two spans worth a look when the question is declined. A section whose heading the
+            question names comes first, without a confidence. None without a calibration.
+        searched_for: misspelled words, each with the word that was searched instead.
+        is_unknown: no content word of the question occurs in the documents.
+        left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
     """
 
     question: str
@@ -237,16 +246,16 @@ class Answer:
     candidates: tuple[AnswerSpan, ...] = ()
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
-    partial: str = ""
+    left_out: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "not sure", "not found"]:
-        """Whether there is an answer, a declined question with candidates, or nothing near."""
+        """Answered, declined with candidates, or declined without."""
         return "answer" if self.best else "not sure" if self.candidates else "not found"
 
     @property
     def best_rejected(self) -> AnswerSpan | None:
-        """The span that came nearest to being the answer of a question that was declined, or None."""
+        """The best span of a declined question, or None."""
         return self.rejected[0] if self.rejected else None
 
     @property
@@ -261,7 +270,7 @@ class Answer:
 
     @property
     def verdict(self) -> str | None:
-        """Yes or no, for a question whether something is so; None for others and without an answer."""
+        """Yes or no for an answered yes-no question, else None."""
         return None if self.best is None else self.best.verdict
 
     @property
@@ -277,10 +286,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One reason against a sentence: its kind, the words of the sentence, and why.
+    """One reason against a written sentence.
 
-    "extrinsic": the documents do not say it. "factual": they say another number, date or name, or the
-    opposite. "style": the sentence speaks of itself, or asks.
+    Attributes:
+        failure: "extrinsic": the documents do not say it. "factual": they give another number, date or name,
+            or the opposite. "style": the sentence speaks about itself, or asks.
+        words: the words of the sentence.
+        reason: the reason in words.
     """
 
     failure: Literal["extrinsic", "factual", "style"]
@@ -290,9 +302,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A span that supports a sentence, numbered from 1 in the order in which spans are first cited.
+    """A span that supports a sentence.
 
-    `page` (None for a format without pages) and `line` count from 1 and belong, as `label`, to its start.
+    Attributes:
+        number: counts from 1, in the order in which spans are first cited.
+        span: the quoted words.
+        passage: the passage that holds them.
+        page: page of the span's start, from 1; None for a format without pages.
+        line: line of the span's start, from 1.
+        label: the format's name of the place, such as "slide 3", or "".
     """
 
     number: int
@@ -305,9 +323,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class SummarySentence:
-    """A sentence with the spans that support it, best first; a dropped one has findings and cites nothing.
+    """A sentence of a summary.
 
-    `support` is 0..1, see `reader.support`. `is_quote`: it is not written, but stands so in a document.
+    Attributes:
+        text: the words.
+        citations: the spans that support it, best first; none for a dropped sentence.
+        support: 0 to 1, see `reader.support`.
+        findings: why it was dropped; none for a sentence that is shown.
+        is_quote: the sentence is a quote from a document.
     """
 
     text: str
@@ -318,8 +341,8 @@ class SummarySentence:
 
     @property
     def cited(self) -> str:
-        """The sentence in one line with the numbers of its citations, such as "It burned in 1871. [1]"."""
-        numbers = sorted({one.number for one in self.citations})
+        """The sentence in one line with the numbers of its citations: "It burned in 1871. [1]"."""
+        numbers = sorted({citation.number for citation in self.citations})
         return " ".join([*self.text.split(), "".join(f"[{number}]" for number in numbers)]).rstrip()
 
 
@@ -329,7 +352,16 @@ SentenceCallback = Callable[[Literal["sentence", "dropped"], SummarySentence], N
 
 @dataclass(frozen=True, slots=True)
 class OverviewEntry:
-    """A document with its headings, or a folder (`name` ends with "/") with the titles of its documents."""
+    """A document with its headings, or a folder with the titles of its documents.
+
+    Attributes:
+        name: the document's id, or the folder's path with "/" at its end.
+        title: the document's title; "" for a folder.
+        documents: the number of documents.
+        passages: the number of passages.
+        dates: first and last day, as in `Overview`.
+        headings: headings of the document, or titles of the folder's documents.
+    """
 
     name: str
     title: str
@@ -341,7 +373,15 @@ class OverviewEntry:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """Counts of documents, also by format, the first and last day that they name, and the longest of them."""
+    """Counts of documents, and the longest of them.
+
+    Attributes:
+        documents: the number of documents.
+        passages: the number of passages.
+        formats: the number of documents by format.
+        dates: the first and the last day in metadata or names of documents; one where they are equal.
+        entries: the longest documents or folders, by name.
+    """
 
     documents: int
     passages: int
@@ -352,9 +392,14 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class GeneratorUse:
-    """The name of a generator, the sha256 of its files ("" if unknown), and the tokens it read and wrote.
+    """A generator and the work that it did.
 
-    They are exact or an upper estimate. Where nothing was written, `first_token_ms` is None.
+    Attributes:
+        name: the name of the generator.
+        digest: the sha256 of its files, "" if unknown.
+        tokens_in: tokens read: exact, or an upper estimate.
+        tokens_out: tokens written: exact, or an upper estimate.
+        first_token_ms: time until the first token; None where nothing was written.
     """
 
     name: str
@@ -366,11 +411,21 @@ class GeneratorUse:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The summary for a question or of documents: its sentences, first the one that answers, or the overview.
+    """The summary for a question, or the overview of documents.
 
-    `question` is empty for a summary of documents. Without sentences it is a refusal, and `nearest` are the
-    passages to look at. `dropped` are written sentences that the documents do not support; the quote that
-    answers takes the place of the first of them. `passages` were used.
+    Attributes:
+        question: the question as typed; "" for an overview.
+        sentences: the sentence with the answer comes first. Without sentences and overview it is a refusal.
+        dropped: written sentences that the documents do not support.
+        generator: what wrote the sentences.
+        passages: the number of passages used.
+        nearest: the passages to look at after a refusal.
+        retriever: the name of the retriever; "" for an overview.
+        timings_ms: milliseconds by stage.
+        scope: what the filter selects; None without a filter.
+        overview: the overview; None for a question.
+        searched_for: misspelled words, each with the word that was searched instead.
+        is_unknown: no content word of the question occurs in the documents.
     """
 
     question: str
@@ -394,60 +449,24 @@ class Summary:
     @property
     def text(self) -> str:
         """The sentences with their citations."""
-        return " ".join(one.cited for one in self.sentences)
+        return " ".join(sentence.cited for sentence in self.sentences)
 
     @property
     def citations(self) -> tuple[Citation, ...]:
         """Every cited span, by number."""
-        found = {one.number: one for sentence in self.sentences for one in sentence.citations}
-        return tuple(found[number] for number in sorted(found))
-
-
-@dataclass(frozen=True, slots=True)
-class RejectedFile:
-    """A file that could not be read, and the reason."""
-
-    document_id: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentWarning:
-    """A remark on a document that was read, such as pages without text."""
-
-    document_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """The result of a sync; document ids in sorted order. `skipped` counts ignored files by reason.
-
-    Every file is counted once: `found` = added + updated + unchanged + rejected + skipped. `deleted` are
-    documents whose files are gone or can no longer be read. `remarks` are on documents added or updated.
-    `reused_vectors` counts passages whose vector was stored already, `encoded_tokens` those whose token
-    vectors were made.
-    """
-
-    added: tuple[str, ...] = ()
-    updated: tuple[str, ...] = ()
-    deleted: tuple[str, ...] = ()
-    unchanged: int = 0
-    rejected: tuple[RejectedFile, ...] = ()
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    remarks: tuple[DocumentWarning, ...] = ()
-    found: int = 0
-    reused_vectors: int = 0
-    encoded_tokens: int = 0
-    passages: int = 0
-    seconds: float = 0.0
+        by_number = {citation.number: citation for each in self.sentences for citation in each.citations}
+        return tuple(by_number[number] for number in sorted(by_number))
 
 
 @dataclass(frozen=True, slots=True)
 class RankingExample:
-    """A training example: a question with passages, of which the first `n_positive` answer it.
+    """A training example: a question with passages that answer it or not.
 
-    `scores` are those of a teacher, if any: one a passage, higher is better.
+    Attributes:
+        question: the question.
+        passages: texts; the first `n_positive` answer the question.
+        n_positive: the number of positive passages, at least 1.
+        scores: a teacher's score for each passage, higher is better; empty without a teacher.
     """
 
     question: str
@@ -456,7 +475,7 @@ class RankingExample:
     scores: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Reject a list without a positive passage, or with too few or too many scores."""
+        """`ValueError` without a positive passage, and for a wrong number of scores."""
         n = len(self.passages)
         if not 1 <= self.n_positive <= n:
             raise ValueError(f"{self.n_positive} of {n} passages are positive, expected 1 or more")

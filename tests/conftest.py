@@ -66,7 +66,7 @@ def pytest_unconfigure() -> None:
 def _parsers_record_too() -> Generator[None, None, None]:
     """Tell the processes that read files where to record refused attempts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parse_pool, "KEPT", parse_pool.KEPT | {no_network.LOG})
+        patch.setattr(parse_pool, "PASSED_ON", parse_pool.PASSED_ON | {no_network.LOG})
         yield
 
 

@@ -26,7 +26,9 @@ MAY_IMPORT = {
     "corpora": set(),
     "eval": set(),
 }
-CONTRACT = {f"spanwise.{name}" for name in ("types", "options", "errors", "postponed", "version")}
+CONTRACT = {
+    f"spanwise.{name}" for name in ("types", "documents", "options", "errors", "postponed", "version")
+}
 
 
 def imports_of(source: str, package: str) -> Iterator[tuple[ast.stmt, str]]:

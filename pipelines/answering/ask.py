@@ -1,6 +1,6 @@
 """Ask: retrieve, read, score the candidates, answer or decline.
 
-Answers with the same words are listed together; an answer to a question for several things may have parts in
+Answers with the same words are listed together. An answer to a question for several things may have parts in
 several passages. Below the fitted threshold the question is declined, and the nearest spans and passages are
 returned instead.
 """
@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
+from typing import TypeVar
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
-from spanwise.types import Answer, AnswerSpan, AskOptions, Hit, Passage, Span
+from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passage, Span, Spelling
 
 from ...index.analysis import Analyzer
 from ...index.live_postings import LivePostings
@@ -29,24 +31,28 @@ from .candidates import (
     Question,
     RankedCandidate,
     Readings,
+    adds_words,
     answer_key,
     candidates,
+    content_terms,
     ranked_candidates,
+    topic_section,
 )
-from .declined import adds_words, content_terms, topic_section
 from .filters import Selection
-from .spelling import Spelling, spelled
+from .spelling import spelling_of
+
+T = TypeVar("T")
 
 N_BEST = 8  # spans of a passage that are scored
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
-N_CANDIDATES = 2
-UNSURE = 0.10  # the least confidence of a candidate
-SHOWN = 0.05  # and of an alternative
+N_CANDIDATES = 2  # of a declined question
+MIN_CANDIDATE_CONFIDENCE = 0.10
+MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 
 
 def checked_question(question: str) -> str:
-    """The question without white space around it; QuestionEmpty without any."""
+    """The question without white space around it; QuestionEmpty if nothing is left."""
     if not question.strip():
         raise QuestionEmpty('the question is empty: ask something, such as "who founded the mill?"')
     return question.strip()
@@ -54,7 +60,15 @@ def checked_question(question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTrace:
-    """An answer with the question as searched, the hits, what was read of them, and all candidates."""
+    """An answer and what it is made from.
+
+    Attributes:
+        answer: the answer.
+        spelling: the question as typed and as searched.
+        hits: the hits.
+        readings: the spans of the hits that were read.
+        ranked: all candidates, best first.
+    """
 
     answer: Answer
     spelling: Spelling
@@ -65,10 +79,20 @@ class AnswerTrace:
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """Everything that answering needs, loaded once; `answer` may be called for any number of questions.
+    """Answers any number of questions from one commit, with models that are loaded.
 
-    Without a calibration candidates are ranked by the score over the null answer, confidence is None, and a
-    question is declined when the null answer scores higher. With a selection only its passages are searched.
+    Attributes:
+        snapshot: the commit.
+        postings: its terms.
+        analyzer: the analyzer of the index.
+        retriever: finds the hits.
+        reader: reads them.
+        calibration: gives evidence and confidence. Without one, candidates rank by the score over the null
+            answer, and a question is declined when the null answer scores higher.
+        options: the options.
+        selection: the passages to search; None for all.
+        left_out: what is not searched, for the answer.
+        on_progress: called while passages are read.
     """
 
     snapshot: Snapshot
@@ -79,85 +103,108 @@ class Answerer:
     calibration: Calibration | None
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
-    partial: str = ""
+    left_out: str = ""
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
-        """One answer a question."""
-        return [one.answer for one in self.trace(questions)]
+        """One answer per question."""
+        return [trace.answer for trace in self.trace(questions)]
 
     def trace(
-        self, questions: Sequence[str], hits: Sequence[Sequence[Hit]] | None = None
+        self, questions: Sequence[str | Spelling], hits: Sequence[Sequence[Hit]] | None = None
     ) -> list[AnswerTrace]:
-        """One answer a question, with everything that it is made from; given `hits` are not searched for."""
+        """One answer per question, with everything that it is made from.
+
+        Questions whose spelling is known are not corrected again. Without `hits` they are searched.
+        """
         began = time.perf_counter()
-        spellings = [spelled(one, self.postings, self.snapshot, self.analyzer) for one in questions]
-        questions = [one.text for one in spellings]
+        spellings = [
+            question
+            if isinstance(question, Spelling)
+            else spelling_of(question, self.postings, self.snapshot, self.analyzer)
+            for question in questions
+        ]
+        texts = [spelling.text for spelling in spellings]
         if hits is None:
             among = self.selection.passage_ids if self.selection else None
-            hits = self.retriever.search(questions, self.options.k, among)
+            hits = self.retriever.search(texts, self.options.k, among)
         retrieved = time.perf_counter()
-        readings = self.read(questions, hits)
-        each = 1000 / max(1, len(questions))
-        spent = {"retrieve": (retrieved - began) * each, "read": (time.perf_counter() - retrieved) * each}
+        readings = self.read(texts, hits)
+        ms_per_question = 1000 / max(1, len(texts))
+        spent = {
+            "retrieve": (retrieved - began) * ms_per_question,
+            "read": (time.perf_counter() - retrieved) * ms_per_question,
+        }
         rows = zip(spellings, hits, readings, strict=True)
-        return self._read_before_declining([self._traced(*row, spent) for row in rows])
+        traces = [self._trace(spelling, some, read, spent) for spelling, some, read in rows]
+        return self._read_before_declining(traces)
 
     # Reading, with early exit
 
     def read(self, questions: Sequence[str], hits: Sequence[Sequence[Hit]]) -> list[Readings]:
         """The spans of the hits of each question, in their order.
 
-        With a fitted rule for it, unless `read_all`, the last hits stay unread when the first are enough.
+        With a fitted rule, unless `read_all`, the last hits stay unread when the first ones are enough.
         """
         rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
         nothing: list[Readings] = [()] * len(hits)
         if rule is None:
             return self._read_rest(questions, hits, nothing)
-        first = [found[: rule.part(len(found))] for found in hits]
+        first = [ranking[: rule.part(len(ranking))] for ranking in hits]
         readings = self._read_rest(questions, first, nothing)
-        is_sure = [rule.is_enough(chain.from_iterable(spans)) for spans in readings]
-        wanted = [some if sure else every for some, every, sure in zip(first, hits, is_sure, strict=True)]
-        return self._read_rest(questions, wanted, readings)
+        is_enough = [rule.is_enough(chain.from_iterable(spans)) for spans in readings]
+        to_read = [
+            some if enough else every for some, every, enough in zip(first, hits, is_enough, strict=True)
+        ]
+        return self._read_rest(questions, to_read, readings)
 
     def _read_rest(
         self, questions: Sequence[str], hits: Sequence[Sequence[Hit]], readings: Sequence[Readings]
     ) -> list[Readings]:
         """The readings, with those of the hits that are still unread, read all together."""
-        found = list(readings)
-        waiting = [at for at, read in enumerate(readings) if len(read) < len(hits[at])]
+        complete = list(readings)
+        waiting = [number for number, read in enumerate(readings) if len(read) < len(hits[number])]
         if waiting:
             self.on_progress("passages", sum(map(len, readings)), sum(map(len, hits)))
-            left = [[hit.passage for hit in hits[at][len(readings[at]) :]] for at in waiting]
-            read = self.reader.read([questions[at] for at in waiting], left, N_BEST)
-            for at, more in zip(waiting, read, strict=True):
-                found[at] = [*readings[at], *more]
-        return found
+            unread = [[hit.passage for hit in hits[number][len(readings[number]) :]] for number in waiting]
+            read = self.reader.read([questions[number] for number in waiting], unread, N_BEST)
+            for number, more in zip(waiting, read, strict=True):
+                complete[number] = [*readings[number], *more]
+        return complete
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
         """The traces; questions that were declined with hits unread are answered again from all hits."""
-        numbers = [at for at, one in enumerate(traces) if one.answer.no_answer and one.answer.passages_unread]
+        numbers = [
+            number
+            for number, trace in enumerate(traces)
+            if trace.answer.best is None and trace.answer.passages_unread
+        ]
         if not numbers:
             return traces
-        began, again = time.perf_counter(), [traces[at] for at in numbers]
-        questions, hits = [one.spelling.text for one in again], [one.hits for one in again]
-        readings = self._read_rest(questions, hits, [one.readings for one in again])
+        began = time.perf_counter()
+        declined = [traces[number] for number in numbers]
+        readings = self._read_rest(
+            [trace.spelling.text for trace in declined],
+            [trace.hits for trace in declined],
+            [trace.readings for trace in declined],
+        )
         took = (time.perf_counter() - began) * 1000 / len(numbers)
-        for at, one, read in zip(numbers, again, readings, strict=True):
-            spent = {**one.answer.timings_ms, "read": one.answer.timings_ms["read"] + took}
-            traces[at] = self._traced(one.spelling, one.hits, read, spent)
+        for number, trace, read in zip(numbers, declined, readings, strict=True):
+            timings = trace.answer.timings_ms
+            spent = {**timings, "read": timings["read"] + took}
+            traces[number] = self._trace(trace.spelling, trace.hits, read, spent)
         return traces
 
     # Scoring
 
     def score_candidates(self, text: str, hits: Sequence[Hit], readings: Readings) -> list[Candidate]:
         """The candidates of one question with their features, unordered."""
-        terms = tuple(self.analyzer.question_terms(text))
+        terms = self.analyzer.question_terms(text)
         statistics = self.postings.statistics(terms)
         idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
         return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms)
 
-    def _traced(
+    def _trace(
         self, spelling: Spelling, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
     ) -> AnswerTrace:
         """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
@@ -177,60 +224,84 @@ class Answerer:
         ranked: Sequence[RankedCandidate],
         timings: dict[str, float],
     ) -> Answer:
-        given = self.options.threshold
-        threshold = self.calibration.threshold if given is None and self.calibration else given
+        threshold = self.options.threshold
+        if threshold is None and self.calibration:
+            threshold = self.calibration.threshold
+        document_of = cache(self.snapshot.document)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-        found = without_overlaps([self.answer_span(one) for one in ranked])
-        shown = merge_same_answers([replace(one, duplicates=duplicates[one.passage.id]) for one in found])
+        distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
+        spans = [self.answer_span(each, document_of) for each in distinct]
+        shown = merge_same_answers([replace(span, duplicates=duplicates[span.passage.id]) for span in spans])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
-        fitted = threshold if self.calibration else None
-        terms = set[str]() if best else content_terms(spelling.text, self.analyzer)
-        others = [one for one in shown[1:] if one.confidence is None or one.confidence >= SHOWN]
         scope = self.selection.scope if self.selection else None
-        return Answer(
+        answer = Answer(
             question=spelling.question,
             best=best,
-            alternatives=tuple(others[: self.options.alternatives]) if best else (),
+            alternatives=(),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
             passages_read=n_read,
             passages_unread=len(hits) - n_read,
-            rejected=() if best else tuple(shown[:N_NEAREST]),
-            missing_terms=() if best else spelling.missing,
+            rejected=(),
+            missing_terms=(),
             nearest=tuple(hits[:N_NEAREST]),
             retriever=self.retriever.name,
             timings_ms=timings,
             scope=scope,
-            threshold=fitted,
-            parts=self._parts(shown, ranked, threshold) if best else (),
-            candidates=self._candidates(shown, terms, hits[:n_read]) if terms and self.calibration else (),
+            threshold=threshold if self.calibration else None,
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
-            partial=self.partial,
+            left_out=self.left_out,
+        )
+        if best is None:
+            near = self._candidates(spelling.text, shown, hits[:n_read], document_of)
+            rejected = tuple(shown[:N_NEAREST])
+            missing = spelling.missing_terms
+            return replace(answer, rejected=rejected, missing_terms=missing, candidates=near)
+        alternatives = [
+            span
+            for span in shown[1:]
+            if span.confidence is None or span.confidence >= MIN_ALTERNATIVE_CONFIDENCE
+        ]
+        return replace(
+            answer,
+            alternatives=tuple(alternatives[: self.options.alternatives]),
+            parts=self._parts(shown, ranked, threshold),
         )
 
     def _candidates(
-        self, shown: Sequence[AnswerSpan], terms: set[str], read: Sequence[Hit]
+        self,
+        text: str,
+        shown: Sequence[AnswerSpan],
+        read: Sequence[Hit],
+        document_of: Callable[[str], Document],
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that say more than the question."""
-        near = [one for one in shown if (one.confidence or 0.0) >= UNSURE]
-        near = [one for one in near if adds_words(one.text, terms, self.analyzer)]
-        if section := topic_section(terms, read, self.snapshot, self.analyzer):
+        terms = content_terms(text, self.analyzer)
+        if not terms or self.calibration is None:
+            return ()
+        likely = [
+            span
+            for span in shown
+            if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
+            and adds_words(span.text, terms, self.analyzer)
+        ]
+        if section := topic_section(terms, read, document_of, self.analyzer):
             span, passage = section
-            page, line, label = place_of(self.snapshot, span, passage)
-            near = [AnswerSpan(span, span, passage, page, line, 0.0, None, label), *near]
-        return tuple(without_overlaps(near, by_sentence=True)[:N_CANDIDATES])
+            page, line, label = place_of(document_of, span, passage)
+            likely = [AnswerSpan(span, span, passage, page, line, 0.0, None, label), *likely]
+        return tuple(without_overlaps(likely, lambda span: span.context)[:N_CANDIDATES])
 
     def _parts(
         self, shown: Sequence[AnswerSpan], ranked: Sequence[RankedCandidate], threshold: float | None
     ) -> tuple[AnswerSpan, ...]:
-        """The best answers of different passages to a question for several things, each sure enough alone."""
-        if not ranked[0].candidate.scored.several or self.calibration is None:
+        """The best answer of each passage to a question for several things, if above the threshold."""
+        if not ranked[0].candidate.scored.is_list_question or self.calibration is None:
             return ()
         parts: dict[int, AnswerSpan] = {}
-        for one in shown:
-            if self._is_accepted(one, 0.0, threshold):
-                parts.setdefault(one.passage.id, one)
+        for span in shown:
+            if self._is_accepted(span, 0.0, threshold):
+                parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
@@ -238,58 +309,69 @@ class Answerer:
             return threshold == 0 or not evidence < 0  # the score over the null answer
         return threshold is None or best.confidence >= threshold
 
-    def answer_span(self, one: RankedCandidate) -> AnswerSpan:
+    def answer_span(
+        self, ranked: RankedCandidate, document_of: Callable[[str], Document] | None = None
+    ) -> AnswerSpan:
         """The span of a candidate with its place and confidence."""
-        scored = one.candidate.scored
-        page, line, label = place_of(self.snapshot, scored.span, scored.passage)
+        scored = ranked.candidate.scored
+        page, line, label = place_of(document_of or self.snapshot.document, scored.span, scored.passage)
         return AnswerSpan(
-            *(scored.span, one.candidate.sentence, scored.passage, page, line, scored.score),
-            *(one.confidence, label, scored.verdict),
+            span=scored.span,
+            context=ranked.candidate.sentence,
+            passage=scored.passage,
+            page=page,
+            line=line,
+            score=scored.score,
+            confidence=ranked.confidence,
+            label=label,
+            verdict=scored.verdict,
         )
 
 
-def place_of(snapshot: Snapshot, span: Span, passage: Passage) -> tuple[int | None, int, str]:
+def place_of(
+    document_of: Callable[[str], Document], span: Span, passage: Passage
+) -> tuple[int | None, int, str]:
     """Page, line and label of the start of a span of a passage."""
     line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
     if passage.page is None and not passage.label:
         return None, line, ""
-    document = snapshot.document(span.document_id)
+    document = document_of(span.document_id)
     page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-    before = bisect_right(document.labels, span.start, key=lambda label: label.start)
-    return page, line, document.labels[before - 1].text if before else ""
+    n_labels = bisect_right(document.labels, span.start, key=lambda label: label.start)
+    return page, line, document.labels[n_labels - 1].text if n_labels else ""
 
 
-def without_overlaps(answers: Sequence[AnswerSpan], by_sentence: bool = False) -> list[AnswerSpan]:
-    """The answers in order, without those that share characters, or sentences, with a better one."""
-    kept: dict[Span, AnswerSpan] = {}
-    for answer in answers:
-        one = answer.context if by_sentence else answer.span
+def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
+    """The items in order, without those whose span shares characters with that of a better one."""
+    taken: dict[Span, T] = {}
+    for item in items:
+        span = span_of(item)
         if not any(
-            one.document_id == other.document_id and one.start < other.end and other.start < one.end
-            for other in kept
+            span.document_id == other.document_id and span.start < other.end and other.start < span.end
+            for other in taken
         ):
-            kept[one] = answer
-    return list(kept.values())
+            taken[span] = item
+    return list(taken.values())
 
 
 def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The answers in their order, best first, each with different words.
 
-    Where the words are the same but for case, punctuation and articles, the best one holds the others in
-    `also_in`, in their order: of each other passage the answer that the reader scores highest there. An
+    Words that differ in case, punctuation and articles only are the same. The best answer holds the others in
+    `also_in`, in their order: from each other passage the answer that the reader scores highest there. An
     answer that repeats the words of a better one in its own passage is left out.
     """
-    preferred: dict[int, float] = {}
+    highest: dict[int, float] = {}
     by_words: dict[str, list[AnswerSpan]] = {}
     for answer in answers:
         passage_id = answer.passage.id
-        preferred[passage_id] = max(answer.score, preferred.get(passage_id, answer.score))
+        highest[passage_id] = max(answer.score, highest.get(passage_id, answer.score))
         by_words.setdefault(answer_key(answer.span.text), []).append(answer)
-    found = []
+    merged = []
     for best, *others in by_words.values():
         agreeing: dict[int, AnswerSpan] = {}
         for other in others:
-            if other.score == preferred[other.passage.id] and other.passage.id != best.passage.id:
+            if other.score == highest[other.passage.id] and other.passage.id != best.passage.id:
                 agreeing.setdefault(other.passage.id, other)
-        found.append(replace(best, also_in=tuple(agreeing.values())))
-    return found
+        merged.append(replace(best, also_in=tuple(agreeing.values())))
+    return merged

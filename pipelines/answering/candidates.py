@@ -1,20 +1,28 @@
-"""The candidate answers of one question: spans of the reader, their features and confidence."""
+"""The candidate answers of one question: spans of the reader, their features and confidence.
+
+For a declined question also the section whose heading the question names.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from spanwise.types import Hit, Passage, PassageMass, ScoredSpan, Span
+from spanwise.types import Document, Hit, Passage, PassageMass, ScoredSpan, Span
 
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import normalize_answer
+from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence
 from ...reader.spans import enclosing_sentences, log_normalizer
+from .spelling import FUNCTION_WORDS
 
 MAX_CANDIDATES = 80
+CACHED_PASSAGES = 512  # whose sentences are kept: 1 MB
+SECTION_SENTENCES = 2
 
 Readings = Sequence[Sequence[ScoredSpan]]
 """The spans of each passage that was read, in the order of the hits; later hits were not read."""
@@ -38,18 +46,26 @@ class RankedCandidate:
     confidence: float | None
 
 
-@dataclass(frozen=True, slots=True)
 class Question:
     """A question's text, its terms, and the idf of each term over the searched passages."""
 
-    text: str
-    terms: tuple[str, ...]
-    idf: Mapping[str, float]
+    def __init__(self, text: str, terms: Iterable[str], idf: Mapping[str, float]) -> None:
+        self.text = text
+        self.terms = frozenset(terms)
+        self.idf = idf
+        self._mass = sum(idf[term] for term in self.terms)
 
-    def coverage(self, terms: set[str]) -> float:
-        """The share of the question's idf mass that `terms` hold; 1 for a question without terms."""
-        mass = sum(self.idf[term] for term in set(self.terms))
-        return sum(self.idf[term] for term in set(self.terms) & terms) / mass if mass else 1.0
+    def coverage(self, terms: Iterable[str]) -> float:
+        """The fraction of the question's idf mass that `terms` hold; 1 for a question without terms."""
+        if not self._mass:
+            return 1.0
+        return sum(self.idf[term] for term in self.terms.intersection(terms)) / self._mass
+
+
+@lru_cache(CACHED_PASSAGES)
+def passage_sentences(text: str) -> tuple[tuple[int, int], ...]:
+    """The `sentence_spans` of a passage's text, computed once for reader, candidates and summary."""
+    return tuple(sentence_spans(text))
 
 
 def candidates(
@@ -57,48 +73,57 @@ def candidates(
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
-    `readings[i]` are the spans of `hits[i]`, best first; those without words are left out. A sentence that
-    was read in two overlapping passages is one candidate, with the better of the two. At most MAX_CANDIDATES
-    are kept: the best of each passage, then all of the passages that rank first.
+    `readings[i]` are the spans of `hits[i]`, best first; spans without words are left out. A sentence in two
+    overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: the best of
+    each passage, then all of the passages that rank first.
     """
-    chosen = _chosen(readings)
-    agreeing = _agreeing(chosen)
+    proposals = _proposals(readings)
+    passages = {proposal.place: proposal.scored.passage for proposal in proposals}
+    coverage = {
+        place: question.coverage(terms_of(indexed_text(passage))) for place, passage in passages.items()
+    }
     masses = _masses(readings[:SHARED_PASSAGES])
     normalizer = log_normalizer(masses) if masses else 0.0
     return [
         Candidate(
-            one.scored,
-            one.sentence,
+            proposal.scored,
+            proposal.sentence,
             Features(
-                margin=score_over_null(one.scored),
-                log_rank=math.log(hits[one.place].rank),
-                coverage=question.coverage(set(terms_of(indexed_text(one.scored.passage)))),
-                sentence_coverage=question.coverage(set(terms_of(_in_context(one)))),
-                relevance=_or_zero(one.scored.relevance),
-                support=_or_zero(one.scored.support),
-                agreeing=math.log1p(others),
-                length=math.log1p(len(one.scored.span.text.split())),
-                log_probability=one.scored.score - normalizer if masses else 0.0,
+                margin=score_over_null(proposal.scored),
+                log_rank=math.log(hits[proposal.place].rank),
+                coverage=coverage[proposal.place],
+                sentence_coverage=question.coverage(terms_of(_in_context(proposal))),
+                relevance=_or_zero(proposal.scored.relevance),
+                support=_or_zero(proposal.scored.support),
+                agreeing=math.log1p(n_agreeing),
+                length=math.log1p(len(proposal.scored.span.text.split())),
+                log_probability=proposal.scored.score - normalizer if masses else 0.0,
             ),
         )
-        for one, others in zip(chosen, agreeing, strict=True)
+        for proposal, n_agreeing in zip(proposals, _n_agreeing(proposals), strict=True)
     ]
 
 
-def ranked_candidates(found: Sequence[Candidate], calibration: Calibration | None) -> list[RankedCandidate]:
+def ranked_candidates(
+    candidates: Sequence[Candidate], calibration: Calibration | None
+) -> list[RankedCandidate]:
     """The candidates by evidence, best first; with a calibration the others follow by confidence.
 
-    None is surer than the best one, for which the confidence was fitted. Ties keep the order of evidence.
+    No confidence exceeds that of the best one, for which it was fitted. Ties keep the order of evidence.
     """
     scored = [
-        (calibration.evidence(one.features) if calibration else certainty(one.scored), one) for one in found
+        (calibration.evidence(each.features) if calibration else certainty(each.scored), each)
+        for each in candidates
     ]
     scored.sort(key=lambda row: (-row[0], row[1].scored.span.document_id, row[1].scored.span.start))
     if calibration is None:
-        return [RankedCandidate(*row, None) for row in scored]
-    sure = [calibration.confidence(evidence, one.features) for evidence, one in scored]
-    ranked = [RankedCandidate(*row, min(one, sure[0])) for row, one in zip(scored, sure, strict=True)]
-    return sorted(ranked, key=lambda one: -(one.confidence or 0.0))
+        return [RankedCandidate(evidence, candidate, None) for evidence, candidate in scored]
+    confidences = [calibration.confidence(evidence, each.features) for evidence, each in scored]
+    ranked = [
+        RankedCandidate(evidence, candidate, min(confidence, confidences[0]))
+        for (evidence, candidate), confidence in zip(scored, confidences, strict=True)
+    ]
+    return sorted(ranked, key=lambda each: -(each.confidence or 0.0))
 
 
 def answer_key(text: str) -> str:
@@ -112,7 +137,7 @@ def answer_key(text: str) -> str:
 
 def score_over_null(scored: ScoredSpan) -> float:
     """Span score minus the null score of its passage; the bare score for a model without a null answer."""
-    return scored.score - scored.null_score if scored.null_score == scored.null_score else scored.score
+    return scored.score if math.isnan(scored.null_score) else scored.score - scored.null_score
 
 
 def certainty(scored: ScoredSpan) -> float:
@@ -124,10 +149,10 @@ def certainty(scored: ScoredSpan) -> float:
 def sentence_of(scored: ScoredSpan) -> Span:
     """The sentence or sentences of the passage that the span touches."""
     passage = scored.passage
-    start, end = enclosing_sentences(
-        sentence_spans(passage.text), scored.span.start - passage.start, scored.span.end - passage.start
-    )
-    return passage_span(passage, start, end)
+    sentences = passage_sentences(passage.text)
+    start = scored.span.start - passage.start
+    end = scored.span.end - passage.start
+    return passage_span(passage, *enclosing_sentences(sentences, start, end))
 
 
 def passage_span(passage: Passage, start: int, end: int) -> Span:
@@ -136,40 +161,41 @@ def passage_span(passage: Passage, start: int, end: int) -> Span:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class _Proposal:
     """A span with its sentence; `place` is the number of its passage among the hits."""
 
     place: int
     scored: ScoredSpan
     sentence: Span
+    certainty: float
 
 
-def _chosen(readings: Readings) -> list[_Chosen]:
-    best: dict[Span, _Chosen] = {}
+def _proposals(readings: Readings) -> list[_Proposal]:
+    """The best span of each sentence, in the order of the passages."""
+    best: dict[Span, _Proposal] = {}
     for place, spans in enumerate(readings):
         for scored in spans:
-            one = _Chosen(place, scored, sentence_of(scored))
-            rival = best.get(one.sentence)
-            has_words = any(map(str.isalnum, scored.span.text))
-            if has_words and (rival is None or certainty(rival.scored) < certainty(scored)):
-                best[one.sentence] = one
-    in_order = sorted(
-        best.values(), key=lambda one: (one.place, -certainty(one.scored), one.scored.span.start)
-    )
-    firsts = {one.place: one for one in reversed(in_order)}
-    return sorted(in_order, key=lambda one: one is not firsts[one.place])[:MAX_CANDIDATES]
+            if not any(map(str.isalnum, scored.span.text)):
+                continue
+            proposal = _Proposal(place, scored, sentence_of(scored), certainty(scored))
+            rival = best.get(proposal.sentence)
+            if rival is None or rival.certainty < proposal.certainty:
+                best[proposal.sentence] = proposal
+    in_order = sorted(best.values(), key=lambda each: (each.place, -each.certainty, each.scored.span.start))
+    firsts = {each.place: each for each in reversed(in_order)}
+    return sorted(in_order, key=lambda each: each is not firsts[each.place])[:MAX_CANDIDATES]
 
 
 def _masses(readings: Readings) -> list[PassageMass]:
-    """Those of the passages; none if the reader does not give that of each passage with a span."""
+    """The mass of each passage with a span; none if the reader does not give all of them."""
     firsts = [spans[0].mass for spans in readings if spans]
     masses = [mass for mass in firsts if mass is not None]
     return masses if len(masses) == len(firsts) else []
 
 
-def _agreeing(chosen: Sequence[_Chosen]) -> list[int]:
+def _n_agreeing(proposals: Sequence[_Proposal]) -> list[int]:
     """For each candidate the number of others with the same words; a repeated sentence counts once."""
-    keys = [(answer_key(one.scored.span.text), answer_key(one.sentence.text)) for one in chosen]
+    keys = [(answer_key(each.scored.span.text), answer_key(each.sentence.text)) for each in proposals]
     sentences: dict[str, set[str]] = {}
     for words, sentence in keys:
         sentences.setdefault(words, set()).add(sentence)
@@ -180,6 +206,78 @@ def _or_zero(value: float) -> float:
     return 0.0 if math.isnan(value) else value
 
 
-def _in_context(one: _Chosen) -> str:
+def _in_context(proposal: _Proposal) -> str:
     """A sentence under the last heading above it, which often names the topic of the sentence."""
-    return "\n".join([*one.scored.passage.heading[-1:], one.sentence.text])
+    return "\n".join([*proposal.scored.passage.heading[-1:], proposal.sentence.text])
+
+
+# Declined questions
+
+
+def content_terms(question: str, analyzer: Analyzer) -> set[str]:
+    """The terms of a question without function words, unless nothing else is left.
+
+    >>> content_terms("How much did the mills, the mill?", Analyzer())
+    {'mill'}
+    """
+    tokens = analyzer.tokens(question)
+    content = [token for token in tokens if token.word not in FUNCTION_WORDS]
+    return {analyzer.term(token.word) for token in content or tokens}
+
+
+def adds_words(text: str, terms: set[str], analyzer: Analyzer) -> bool:
+    """True unless all terms of the text are among `terms`, those of the question."""
+    return not terms >= set(analyzer.terms(text))
+
+
+def topic_section(
+    terms: set[str], hits: Sequence[Hit], document_of: Callable[[str], Document], analyzer: Analyzer
+) -> tuple[Span, Passage] | None:
+    """The first sentences of the section that a topic names: its heading holds every term of the question.
+
+    The shortest such heading wins, then one inside a passage that was read, then the better hit.
+    """
+    sections = [
+        section
+        for hit in hits
+        for section in _sections(hit.passage, document_of(hit.passage.document_id))
+        if terms <= set(analyzer.terms(section.heading))
+    ]
+    sections.sort(key=lambda each: (len(set(analyzer.terms(each.heading))), each.is_above))
+    for section in sections:
+        passage = section.passage
+        spans = [
+            (section.start + start, section.start + end)
+            for start, end in sentence_spans(passage.text[section.start : section.end])
+        ]
+        below = [span for span in spans if passage.text[slice(*span)].strip(" #\n") != section.heading]
+        if below:
+            last = below[:SECTION_SENTENCES][-1]
+            return passage_span(passage, below[0][0], last[1]), passage
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    """The part of a passage below a heading; `is_above`: the heading stands above the passage."""
+
+    heading: str
+    passage: Passage
+    start: int
+    end: int
+    is_above: bool
+
+
+def _sections(passage: Passage, document: Document) -> list[_Section]:
+    """The sections of a passage: below the last heading above it, and below each heading inside."""
+    inside = [
+        (heading.start - passage.start, heading.text)
+        for heading in document.headings
+        if 0 <= heading.start - passage.start < len(passage.text)
+    ]
+    sections = []
+    for start, heading in [*((-1, text) for text in passage.heading[-1:]), *inside]:
+        begin = max(start, 0)
+        end = min((other for other, _ in inside if other > begin), default=len(passage.text))
+        sections.append(_Section(heading, passage, begin, end, start < 0))
+    return sections

@@ -1,4 +1,4 @@
-"""What an answer rests on: its evidence by feature, and the rank of its passage in each stage.
+"""Explanation of an answer: evidence by feature, and the rank of its passage in each stage.
 
 For a document of the user's choice, also the stage at which it was lost.
 """
@@ -21,13 +21,13 @@ from .ask import Answerer, AnswerTrace
 from .candidates import RankedCandidate, score_over_null
 from .filters import conditions_of, select
 
-MAX_RANK = 100_000  # ranks below are not looked for
+MAX_RANK = 100_000  # deeper ranks are not searched
 DEPTH = 1_000  # hits of the whole retriever that are searched for a document
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureContribution:
-    """One feature of a candidate; it adds `weight * value` to the evidence."""
+    """One feature of a candidate, which adds `weight * value` to the evidence."""
 
     feature: str
     value: float
@@ -41,7 +41,13 @@ class FeatureContribution:
 
 @dataclass(frozen=True, slots=True)
 class ScoreBreakdown:
-    """A span that was read, with its evidence: the sum of the contributions, which ranks candidates."""
+    """A span that was read, with its evidence by feature.
+
+    Attributes:
+        answer: the span.
+        evidence: the sum of the contributions, by which candidates rank.
+        contributions: one per feature.
+    """
 
     answer: AnswerSpan
     evidence: float
@@ -52,8 +58,12 @@ class ScoreBreakdown:
 class StageRank:
     """The best of some passages in the ranking of one stage.
 
-    `rank` counts from 1, None below `depth`; all are None where the stage finds none of them: without a
-    common word, or without a vector.
+    Attributes:
+        stage: the name of the retriever.
+        depth: the number of hits that were searched.
+        rank: counts from 1; None below `depth`.
+        score: the score; None if the stage finds none of the passages (no common word, or no vector).
+        passage: the passage; None in the same case.
     """
 
     stage: str
@@ -65,32 +75,41 @@ class StageRank:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """confidence = 1 / (1 + exp(-(slope * evidence + further + offset))); below `threshold` it is declined.
+    """confidence = 1 / (1 + exp(-(slope * evidence + other_terms + offset))).
 
-    `further` is the weighted sum of other features that the confidence depends on.
+    Attributes:
+        slope: fitted.
+        offset: fitted.
+        threshold: a question is declined below this confidence.
+        other_terms: the weighted sum of other features that the confidence depends on.
     """
 
     slope: float
     offset: float
     threshold: float
-    further: float = 0.0
+    other_terms: float = 0.0
 
     def __str__(self) -> str:
         """The formula with its numbers."""
-        further = f" {self.further:+.3f} for other features" if self.further else ""
+        others = f" {self.other_terms:+.3f} for other features" if self.other_terms else ""
         return (
-            f"confidence = 1 / (1 + exp(-({self.slope:.3f} x evidence{further} {self.offset:+.3f}))); "
+            f"confidence = 1 / (1 + exp(-({self.slope:.3f} x evidence{others} {self.offset:+.3f}))); "
             f"a question is declined below {self.threshold:.0%}"
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFate:
-    """The last stage that a document reached for a question, why not the next one, and what changes that.
+    """The last stage that a document reached for a question.
 
-    `stage` is "not indexed", "rejected", "skipped", "filtered", "not retrieved", "duplicate", "unread",
-    "not proposed", "outscored", "declined", "alternative" or "answer". `ranks` are those of its best
-    passage in each stage and in the whole retriever; `best` is its best candidate.
+    Attributes:
+        document: the document's id.
+        stage: "not indexed", "rejected", "skipped", "filtered", "not retrieved", "duplicate", "unread",
+            "not proposed", "outscored", "declined", "alternative" or "answer".
+        reason: why it did not reach the next stage.
+        advice: what changes that, or "".
+        ranks: of its best passage in each stage and in the whole retriever.
+        best: its best candidate; None without one.
     """
 
     document: str
@@ -103,11 +122,18 @@ class DocumentFate:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """An answer with the evidence for its best span, or for the nearest one where `answer` declines.
+    """An answer with the evidence for its best span, or for the nearest span of a declined question.
 
-    `rank` is the place of its passage among the hits, `scores` its scores there, `ranks` its places in each
-    stage. `formula` is None without a calibration. Where no span was read, only `answer` is set.
-    `document` is the fate of the document that was named.
+    Where no span was read, only `answer` and `document` are set.
+
+    Attributes:
+        answer: the answer.
+        best: the span with its evidence.
+        rank: the rank of its passage among the hits.
+        scores: the scores of its passage by stage.
+        ranks: the ranks of its passage in each stage.
+        formula: how evidence becomes confidence; None without a calibration.
+        document: the fate of the document that was named; None without one.
     """
 
     answer: Answer
@@ -132,37 +158,39 @@ def explained(
     `document` is an id, a path, or the end of one id; DocumentNotFound without such a document or file.
     """
     [trace] = answerer.trace([question])
-    question, fate = trace.spelling.text, None
+    fate = None
     if document is not None:
         fate = _fate(answerer, trace, stages, document, roots, sync_command)
     if not trace.ranked:
         return Explanation(trace.answer, document=fate)
     best = trace.ranked[0]
-    passage = best.candidate.scored.passage
-    hit = next(hit for hit in trace.hits if hit.passage.id == passage.id)
-    ids = np.array([passage.id], np.int64)
-    calibration, threshold, formula = answerer.calibration, trace.answer.threshold, None
+    passage_id = best.candidate.scored.passage.id
+    hit = next(hit for hit in trace.hits if hit.passage.id == passage_id)
+    ids = np.array([passage_id], np.int64)
+    calibration = answerer.calibration
+    threshold = trace.answer.threshold
+    formula = None
     if calibration is not None and threshold is not None:
-        further = calibration.further(best.candidate.features)
-        formula = Formula(calibration.slope, calibration.offset, threshold, further)
+        other_terms = calibration.other_terms(best.candidate.features)
+        formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
     return Explanation(
-        trace.answer,
-        _breakdown(best, answerer),
-        hit.rank,
-        tuple(hit.scores.items()),
-        tuple(_stage_rank(question, ids, stage, answerer.snapshot) for stage in stages),
-        formula,
-        fate,
+        answer=trace.answer,
+        best=_breakdown(best, answerer),
+        rank=hit.rank,
+        scores=tuple(hit.scores.items()),
+        ranks=tuple(_stage_rank(trace.spelling.text, ids, stage, answerer.snapshot) for stage in stages),
+        formula=formula,
+        document=fate,
     )
 
 
-def _breakdown(one: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
+def _breakdown(ranked: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
     calibration = answerer.calibration
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
-    features = asdict(one.candidate.features).items()
+    features = asdict(ranked.candidate.features).items()
     return ScoreBreakdown(
-        answerer.answer_span(one),
-        one.evidence,
+        answerer.answer_span(ranked),
+        ranked.evidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )
 
@@ -170,15 +198,16 @@ def _breakdown(one: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
 def _stage_rank(
     question: str, passage_ids: NDArray[np.int64], stage: Ranker, snapshot: Snapshot
 ) -> StageRank:
-    """The best of these passages among all passages; costs one search of the whole index without texts."""
+    """The best of these passages among all passages, by one search of the whole index without texts."""
     depth = min(MAX_RANK, snapshot.n_passages)
     [own] = stage.rank([question], 1, passage_ids)
     if not len(own.passage_ids):
         return StageRank(stage.name, depth)
-    best, score = int(own.passage_ids[0]), float(own.scores[0])
+    best = int(own.passage_ids[0])
+    score = float(own.scores[0])
     [ranking] = stage.rank([question], depth)
-    found = np.flatnonzero(ranking.passage_ids == best)
-    rank = int(found[0]) + 1 if len(found) else None
+    places = np.flatnonzero(ranking.passage_ids == best)
+    rank = int(places[0]) + 1 if len(places) else None
     return StageRank(stage.name, depth, rank, score, snapshot.passages([best])[0])
 
 
@@ -189,16 +218,19 @@ def _fate(
     answerer: Answerer,
     trace: AnswerTrace,
     stages: Sequence[Ranker],
-    given: str,
+    document: str,
     roots: Sequence[Root],
     sync_command: str,
 ) -> DocumentFate:
-    snapshot, where, question = answerer.snapshot, answerer.options.where, trace.spelling.text
-    ids, refused = set(snapshot.document_ids()), snapshot.unread_files()
+    snapshot = answerer.snapshot
+    where = answerer.options.where
+    question = trace.spelling.text
+    ids = set(snapshot.document_ids())
+    refused = snapshot.unread_files()
     try:
-        name = resolve_document_id(given, ids | refused.keys(), roots)
+        name = resolve_document_id(document, ids | refused.keys(), roots)
     except DocumentNotFound:
-        for name, path in files_named(given, roots):
+        for name, path in files_named(document, roots):
             if path.is_file():
                 return DocumentFate(name, "not indexed", "the file is not indexed", f"run: {sync_command}")
         raise
@@ -206,8 +238,9 @@ def _fate(
         refusal = refused[name]
         return DocumentFate(name, refusal.kind, refusal.reason, f"fix the file and run: {sync_command}")
     passage_ids = snapshot.passage_ids_of([name])
-    if where is not None and (left_out := _excluding(snapshot, where, passage_ids)):
-        reason = f"the filter excludes it: {'; '.join(left_out)}"
+    unmet = [] if where is None else _unmet_conditions(snapshot, where, passage_ids)
+    if unmet:
+        reason = f"the filter excludes it: {'; '.join(unmet)}"
         return DocumentFate(name, "filtered", reason, "ask without that condition")
     among = answerer.selection.passage_ids if answerer.selection else None
     [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
@@ -215,13 +248,13 @@ def _fate(
     if hit := next((hit for hit in hits if hit.passage.document_id == name), None):
         whole = replace(whole, rank=hit.rank, score=hit.score, passage=hit.passage)
     ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
-    own = next((one for one in trace.ranked if one.candidate.scored.span.document_id == name), None)
+    own = next((each for each in trace.ranked if each.candidate.scored.span.document_id == name), None)
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
     best = _breakdown(own, answerer) if own else None
     return DocumentFate(name, stage, reason, advice, ranks, best)
 
 
-def _excluding(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]) -> list[str]:
+def _unmet_conditions(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]) -> list[str]:
     """The conditions that a document with these passages does not meet."""
     conditions = conditions_of(where).items()
     return [
@@ -248,11 +281,11 @@ def _verdict(
     if any(hit.passage.document_id == document_id for hit in trace.hits[:n_read]):
         return "not proposed", "its passages were read, and no span of them became a candidate", ""
     for hit in trace.hits[n_read:]:
-        if document_id in (hit.passage.document_id, *(one.document_id for one in hit.duplicates)):
+        if document_id in (hit.passage.document_id, *(copy.document_id for copy in hit.duplicates)):
             reason = f"it has rank {hit.rank}, and the best {n_read} passages were enough"
             return "unread", reason, "read all passages with the option read_all=True"
     for hit in trace.hits:
-        if any(one.document_id == document_id for one in hit.duplicates):
+        if any(copy.document_id == document_id for copy in hit.duplicates):
             reason = f"it repeats {hit.passage.document_id} at rank {hit.rank}, which was read"
             return "duplicate", reason, "read each with: --no-dedupe"
     if whole.rank is None:
@@ -262,15 +295,18 @@ def _verdict(
 
 
 def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
-    nearest, threshold = trace.answer.best_rejected, trace.answer.threshold
+    nearest = trace.answer.best_rejected
+    threshold = trace.answer.threshold
     if nearest and nearest.span.document_id == document_id:
-        known, margin = nearest.confidence, score_over_null(trace.ranked[0].candidate.scored)
-        why = f'"no answer" scores {-margin:.2f} higher in its passage'
-        if known is not None and threshold is not None:
-            why = f"confidence {known:.1%} is below the threshold {threshold:.1%}"
-        advice = f"show it with: --threshold {0 if known is None else f'{known:.4f}'}"
+        confidence = nearest.confidence
+        if confidence is not None and threshold is not None:
+            why = f"confidence {confidence:.1%} is below the threshold {threshold:.1%}"
+        else:
+            margin = score_over_null(trace.ranked[0].candidate.scored)
+            why = f'"no answer" scores {-margin:.2f} higher in its passage'
+        advice = f"show it with: --threshold {0 if confidence is None else f'{confidence:.4f}'}"
         return "declined", f"its span is the nearest, and the question was declined: {why}", advice
-    names = [one.candidate.scored.span.document_id for one in trace.ranked]
+    names = [each.candidate.scored.span.document_id for each in trace.ranked]
     declined = "; the question was declined" if trace.answer.no_answer else ""
     place = f"candidate {names.index(document_id) + 1} of {len(names)}"
     return "outscored", f"its best span is {place}: {names[0]} has more evidence{declined}", ""

@@ -1,6 +1,6 @@
-"""From a filter to the documents and passages that it selects, without reading a text.
+"""The documents and passages that a filter selects, without reading a text.
 
-Nothing of a filter becomes part of an SQL statement: types, times and metadata are compared here.
+No part of a filter gets into an SQL statement: types, times and metadata are compared here.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...corpora.reading import names_of, type_name
 from ...index.schema import Description
 from ...index.snapshot import Snapshot
 
-DATE = "date"  # the metadata key of documents that have a date of their own
+DATE = "date"  # a metadata key of documents
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -37,9 +37,9 @@ class Selection:
 
 
 def select(snapshot: Snapshot, where: Filter) -> Selection:
-    """What the filter selects, which may be nothing.
+    """The documents and passages that the filter selects, perhaps none.
 
-    `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern or
+    `FilterUnknown` for a type or metadata key that no document has. `ValueError` for a malformed pattern or
     date.
     """
     chosen = list(filter(path_matcher(where.paths), _by_description(snapshot, where)))
@@ -50,7 +50,7 @@ def select(snapshot: Snapshot, where: Filter) -> Selection:
 
 
 def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
-    """The pattern of a folder, a suffix or a document that is most like this one; "" when none is.
+    """The closest pattern of a folder, a suffix or a document; "" without one.
 
     >>> _nearest_path("standards/**", ["source/standards/pair.md"]), _nearest_path("*.mdd", ["a/b.md"])
     ('source/standards/**', '*.md')
@@ -60,27 +60,27 @@ def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
         near |= {f"*{path.suffix}": f"*{path.suffix}", str(path): str(path), path.name: str(path)}
         for folder in path.parents[:-1]:
             near |= dict.fromkeys((folder.name, str(folder)), f"{folder}/**")
-    wanted = pattern.strip("/").removesuffix("/**").removesuffix("/*")
-    found = get_close_matches(wanted, near, 1) or get_close_matches(wanted.rpartition("/")[2], near, 1)
-    return near[found[0]] if found else ""
+    typed = pattern.strip("/").removesuffix("/**").removesuffix("/*")
+    closest = get_close_matches(typed, near, 1) or get_close_matches(typed.rpartition("/")[2], near, 1)
+    return near[closest[0]] if closest else ""
 
 
 def conditions_of(where: Filter) -> dict[str, Filter]:
-    """Each condition of a filter, in words and as a filter of its own.
+    """Each condition of a filter in words, with a filter that has this condition alone.
 
     >>> list(conditions_of(Filter(paths=("*.md", "!a/"), after="2024-01-31")))
     ['path *.md, !a/', 'after 2024-01-31']
     """
-    found = {}
+    conditions = {}
     if where.paths:
-        found[f"path {', '.join(where.paths)}"] = Filter(paths=where.paths)
+        conditions[f"path {', '.join(where.paths)}"] = Filter(paths=where.paths)
     if where.types:
-        found[f"type {', '.join(where.types)}"] = Filter(types=where.types)
+        conditions[f"type {', '.join(where.types)}"] = Filter(types=where.types)
     if where.after is not None:
-        found[f"after {where.after}"] = Filter(after=where.after)
+        conditions[f"after {where.after}"] = Filter(after=where.after)
     if where.before is not None:
-        found[f"before {where.before}"] = Filter(before=where.before)
-    return found | {
+        conditions[f"before {where.before}"] = Filter(before=where.before)
+    return conditions | {
         f"{key} = {value}": Filter(metadata={key: value}) for key, value in where.metadata.items()
     }
 
@@ -101,12 +101,12 @@ def moment_ns(value: date | str) -> int:
 
 
 def document_moment_ns(mtime_ns: int, metadata: Mapping[str, str]) -> int | None:
-    """The document's own date, else the time of its file; None when it has neither."""
+    """The date in the metadata, else the time of the file; None without both."""
     if DATE in metadata:
         try:
             return moment_ns(metadata[DATE])
         except ValueError:
-            pass  # a date in words or in another order: the file's time counts
+            pass  # a date in words or in another order, so the file's time counts
     return mtime_ns or None
 
 
@@ -131,16 +131,18 @@ def _of_types(documents: Sequence[Description], types: Sequence[str]) -> list[bo
     names = {
         media_type: names_of(media_type) for media_type in {document.media_type for document in documents}
     }
-    wanted = {type_name(given) for given in types}
-    suffixes = {f".{name}" for name in wanted}
+    selected = {type_name(name) for name in types}
+    suffixes = tuple(f".{name}" for name in selected)
     files = [document.id.lower() for document in documents]
-    for name in sorted(wanted.difference(*names.values())):
+    for name in sorted(selected.difference(*names.values())):
         if not any(file.endswith(f".{name}") for file in files):
-            known = ", ".join(sorted(each[0] for each in names.values()))
-            raise FilterUnknown(f"no document is of type {name!r}; the types here are {known}")
-    media_types = {media_type for media_type, known in names.items() if wanted.intersection(known)}
-    pairs = zip(documents, files, strict=True)
-    return [one.media_type in media_types or file.endswith(tuple(suffixes)) for one, file in pairs]
+            listed = ", ".join(sorted(each[0] for each in names.values()))
+            raise FilterUnknown(f"no document is of type {name!r}; the types here are {listed}")
+    media_types = {media_type for media_type, each in names.items() if selected.intersection(each)}
+    return [
+        document.media_type in media_types or file.endswith(suffixes)
+        for document, file in zip(documents, files, strict=True)
+    ]
 
 
 def _in_period(documents: Sequence[Description], where: Filter) -> list[bool]:
@@ -148,18 +150,18 @@ def _in_period(documents: Sequence[Description], where: Filter) -> list[bool]:
     before = inf if where.before is None else moment_ns(where.before)
     if not after < before:
         raise ValueError(f"no time is after {where.after} and before {where.before}")
-    moments = (document_moment_ns(one.mtime_ns, one.metadata) for one in documents)
+    moments = (document_moment_ns(document.mtime_ns, document.metadata) for document in documents)
     return [moment is not None and after <= moment < before for moment in moments]
 
 
-def _with_metadata(documents: Sequence[Description], wanted: Mapping[str, str]) -> list[bool]:
-    known = sorted(set[str]().union(*(document.metadata for document in documents)))
-    kept = [True] * len(documents)
-    for key, value in wanted.items():
-        spelled = [other for other in known if other.casefold() == key.casefold()]
-        if not spelled:
-            raise FilterUnknown(f"no document has metadata {key!r}; the keys here are {', '.join(known)}")
+def _with_metadata(documents: Sequence[Description], required: Mapping[str, str]) -> list[bool]:
+    keys = sorted({key for document in documents for key in document.metadata})
+    selected = [True] * len(documents)
+    for key, value in required.items():
+        spellings = [other for other in keys if other.casefold() == key.casefold()]
+        if not spellings:
+            raise FilterUnknown(f"no document has metadata {key!r}; the keys here are {', '.join(keys)}")
         value = composed(value)
         for row, document in enumerate(documents):
-            kept[row] &= any(composed(document.metadata.get(other, "")) == value for other in spelled)
-    return kept
+            selected[row] &= any(composed(document.metadata.get(other, "")) == value for other in spellings)
+    return selected

@@ -23,68 +23,83 @@ DAY = re.compile(r"(?<!\w)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]
 
 def overview(snapshot: Snapshot, passage_ids: Sequence[int]) -> Overview:
     """The overview of the documents of these passages, by folder where they are many."""
-    counts = Counter(document_id for document_id, _, _ in snapshot.places(passage_ids))
-    documents = [one for one in snapshot.descriptions() if one.id in counts]
+    n_passages = Counter(document_id for document_id, _, _ in snapshot.places(passage_ids))
+    documents = [document for document in snapshot.descriptions() if document.id in n_passages]
     groups = _groups(documents)
-    longest = sorted(groups, key=lambda name: -sum(counts[one.id] for one in groups[name]))[:MAX_ENTRIES]
+    sizes = {name: sum(n_passages[document.id] for document in group) for name, group in groups.items()}
+    longest = sorted(groups, key=lambda name: -sizes[name])[:MAX_ENTRIES]
     return Overview(
         documents=len(documents),
-        passages=counts.total(),
-        formats=dict(Counter(names_of(one.media_type)[0] for one in documents).most_common()),
+        passages=n_passages.total(),
+        formats=dict(Counter(names_of(document.media_type)[0] for document in documents).most_common()),
         dates=_period(documents),
-        entries=tuple(_entry(snapshot, name, groups[name], counts) for name in sorted(longest)),
+        entries=tuple(_entry(snapshot, name, groups[name], n_passages) for name in sorted(longest)),
     )
 
 
 def _groups(documents: Sequence[Description]) -> Mapping[str, Sequence[Description]]:
-    """Each document by its id where they are few, else those of each folder, as deep as gives few folders."""
-    parents = {one.id: PurePosixPath(one.id).parent.parts for one in documents}
+    """Each document by its id where they are few, else by folder, as deep as gives few folders."""
+    parents = {document.id: PurePosixPath(document.id).parent.parts for document in documents}
     deepest = max(map(len, parents.values())) if len(documents) > MAX_ENTRIES else 0
     for depth in range(deepest, 0, -1):
         folders = defaultdict[str, list[Description]](list)
-        for one in documents:
-            folders["/".join((*parents[one.id][:depth], ""))].append(one)
+        for document in documents:
+            folders["/".join((*parents[document.id][:depth], ""))].append(document)
         if 1 < len(folders) <= MAX_ENTRIES:
             return folders
-    return {one.id: [one] for one in documents}
+    return {document.id: [document] for document in documents}
 
 
 def _entry(
-    snapshot: Snapshot, name: str, documents: Sequence[Description], counts: Mapping[str, int]
+    snapshot: Snapshot, name: str, documents: Sequence[Description], n_passages: Mapping[str, int]
 ) -> OverviewEntry:
     """A document with its headings down to the level at which they are few; a folder with its titles."""
-    title, headings = "", [one.title for one in sorted(documents, key=lambda one: -counts[one.id])]
+    title = ""
     if name == documents[0].id:
-        title, found = documents[0].title, snapshot.document(name).headings
-        levels = sorted(one.level for one in found)
+        title = documents[0].title
+        headings = snapshot.document(name).headings
+        levels = sorted(heading.level for heading in headings)
         few = [level for level in levels if bisect_right(levels, level) <= MAX_ENTRIES] or levels[:1]
-        headings = [one.text for one in found if one.level <= few[-1] and one.text != title]
-    words = tuple(filter(None, (without_tags(one).strip(" #*>-=_") for one in headings)))
-    size = sum(counts[one.id] for one in documents)
-    return OverviewEntry(name, title, len(documents), size, _period(documents), words[:MAX_ENTRIES])
+        words = [heading.text for heading in headings if heading.level <= few[-1] and heading.text != title]
+    else:
+        words = [each.title for each in sorted(documents, key=lambda each: -n_passages[each.id])]
+    shown = tuple(filter(None, (without_tags(text).strip(" #*>-=_") for text in words)))
+    return OverviewEntry(
+        name=name,
+        title=title,
+        documents=len(documents),
+        passages=sum(n_passages[document.id] for document in documents),
+        dates=_period(documents),
+        headings=shown[:MAX_ENTRIES],
+    )
 
 
 def _period(documents: Sequence[Description]) -> tuple[str, ...]:
     """The first and the last day in metadata or names of documents, once where they are the same."""
-    texts = ([one.metadata.get(DATE, ""), *one.metadata.values(), one.id] for one in documents)
-    days = [found[0] for each in texts if (found := DAY.search(" ".join(each)))]
+    texts = [
+        " ".join([document.metadata.get(DATE, ""), *document.metadata.values(), document.id])
+        for document in documents
+    ]
+    days = [day[0] for day in map(DAY.search, texts) if day]
     return tuple(sorted({min(days), max(days)})) if days else ()
 
 
-def overview_lines(found: Overview) -> list[str]:
+def overview_lines(overview: Overview) -> list[str]:
     """The overview as it is printed, in at most 25 lines."""
-    formats = ", ".join(f"{n} {name}" for name, n in found.formats.items())
-    lines = [f"documents: {found.documents:,} ({formats}), passages: {found.passages:,}"]
-    if found.dates:
-        lines.append(f"dates: {' to '.join(found.dates)}")
-    for one in found.entries:
-        size = f"{one.documents} documents" if one.documents > 1 else ""
-        facts = one.title, size, f"{one.passages} passage{'s' * (one.passages > 1)}", " to ".join(one.dates)
-        line = f"{one.name or './'}  {', '.join(filter(None, facts))}"
-        if len(found.entries) == 1:
-            return [*lines, line, *(f"  {heading}" for heading in one.headings)]
-        line = ": ".join(filter(None, (line, "; ".join(one.headings))))
+    formats = ", ".join(f"{n} {name}" for name, n in overview.formats.items())
+    lines = [f"documents: {overview.documents:,} ({formats}), passages: {overview.passages:,}"]
+    if overview.dates:
+        lines.append(f"dates: {' to '.join(overview.dates)}")
+    for entry in overview.entries:
+        n_documents = f"{entry.documents} documents" if entry.documents > 1 else ""
+        n_passages = f"{entry.passages} passage{'s' * (entry.passages > 1)}"
+        facts = ", ".join(filter(None, [entry.title, n_documents, n_passages, " to ".join(entry.dates)]))
+        line = f"{entry.name or './'}  {facts}"
+        if len(overview.entries) == 1:
+            return [*lines, line, *(f"  {heading}" for heading in entry.headings)]
+        line = ": ".join(filter(None, (line, "; ".join(entry.headings))))
         lines.append(line if len(line) <= MAX_LINE else line[:MAX_LINE].rpartition(" ")[0] + " …")
-    if more := found.documents - sum(one.documents for one in found.entries):
-        lines.append(f"documents not listed: {more}")
+    n_unlisted = overview.documents - sum(entry.documents for entry in overview.entries)
+    if n_unlisted:
+        lines.append(f"documents not listed: {n_unlisted}")
     return lines

@@ -3,7 +3,7 @@
 The passages are the best for a question; without one there is an overview of a document or folder. Quoted
 sentences are chosen, that of the answer first. A generator reads only sentences that the reader marks, with
 their neighbours, and none for a question that the reader declines. Each sentence that it writes is compared
-with those it read (`reader.support`): it cites those that support it, or gives way to the quote that answers,
+with those it read (`reader.support`). It cites those that support it, or gives way to the quote that answers,
 or is dropped.
 """
 
@@ -26,6 +26,7 @@ from spanwise.types import (
     Passage,
     SentenceCallback,
     Span,
+    Spelling,
     Summary,
     SummaryOptions,
     SummarySentence,
@@ -40,8 +41,8 @@ from ..folders import Root, resolve_document_id
 from ..json_records import filter_record, hit_record, place_record, spelling_record
 from ..plain_text import shown
 from .ask import place_of
+from .candidates import passage_sentences
 from .overview import overview
-from .spelling import Spelling
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
     from ...reader.generators.protocol import Generator
     from ...reader.span_reader import SpanReader
-    from ..library.open_commit import IndexView
+    from ..library.open_commit import OpenCommit
 
 N_NEAREST = 3
 MIN_RELEVANCE = 0.5  # of the best sentence: the reader sees an answer in it
@@ -62,7 +63,7 @@ NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|w
 NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
 ASKS = re.compile(r"\A(?:who|whose|what|when|where|why|how|which)\b|\?\Z")
 MIN_BEFORE = 2  # words before a question that a sentence reports
-MAX_SIMILARITY = 0.8  # of the terms of a sentence to those of one that was taken
+MAX_SIMILARITY = 0.8  # of the terms of two sentences that are both chosen
 MIN_TERMS = 6  # of a complete sentence
 MAX_FRAGMENT = 60  # characters of an answer without a stop; a longer text without one is cut off
 ENDED = re.compile(r"[.!?…。！？][^\w\s]*\Z")
@@ -71,7 +72,13 @@ _MARK = re.compile(r" ?\[\d{1,3}\]|(?:(?<=\n)|\A)[^\S\n]*(?:\d{1,2}[.)]|[-*•])
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage, as a span of its document; how probably it carries the answer."""
+    """A sentence of a passage.
+
+    Attributes:
+        span: its place in the document.
+        passage: the passage.
+        relevance: the probability that it carries the answer.
+    """
 
     span: Span
     passage: Passage
@@ -80,147 +87,192 @@ class Sentence:
 
 @dataclass(slots=True)
 class Summarizer:
-    """Quotes or writes sentences, and tells of each at once: "sentence" is kept, "dropped" is not."""
+    """Quotes or writes the sentences of a summary.
 
-    view: IndexView
+    Attributes:
+        commit: the commit, with its models.
+        options: the options.
+        on_sentence: called with each sentence once it is checked.
+        sentences: the sentences that are shown.
+        dropped: the written sentences that are not.
+        use: what wrote the sentences.
+    """
+
+    commit: OpenCommit
     options: SummaryOptions
-    tell: SentenceCallback | None
+    on_sentence: SentenceCallback | None
     sentences: list[SummarySentence] = field(default_factory=list, init=False)
     dropped: list[SummarySentence] = field(default_factory=list, init=False)
     use: GeneratorUse = field(default=GeneratorUse(QUOTE), init=False)
     _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
-    def answer(self, generator: Generator | None, question: str, hits: Sequence[Hit]) -> None:
+    def answer(self, generator: Generator | None, spelling: Spelling, hits: Sequence[Hit]) -> None:
         """Quote or write what answers; nothing is written if the reader declines."""
-        every = sentences_of([hit.passage for hit in hits])
-        found = [one for one in every if not _reports(question, shown(one.span))]
-        [traced] = self.view.answerer(self.options).trace([question], [hits])
-        relevance = self._relevance(question, found)
-        rows = zip(found, relevance, strict=True)
-        sentences = [replace(one, relevance=0.0 if _is_heading(one) else x) for one, x in rows]
-        answers = [at for at, one in enumerate(sentences) if _holds(one.span, traced.answer.span)][:1]
+        question = spelling.text
+        sentences = [
+            sentence
+            for sentence in sentences_of([hit.passage for hit in hits])
+            if not _reports(question, shown(sentence.span))
+        ]
+        [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
+        relevance = self._relevance(question, sentences)
+        sentences = [
+            replace(sentence, relevance=0.0 if _is_heading(sentence) else probability)
+            for sentence, probability in zip(sentences, relevance, strict=True)
+        ]
+        answer_span = trace.answer.span
+        answers = [number for number, each in enumerate(sentences) if _holds(each.span, answer_span)][:1]
         if generator is None:
-            return self._choose(question, sentences, answers)
+            self._choose(question, sentences, answers)
+            return
         self.use = GeneratorUse(generator.name, generator.digest)
-        if traced.answer.best is not None:
-            likely = [sentences[at] for at in answers if sentences[at].relevance >= MIN_CITED]
-            quote = [replace(one, relevance=1.0) for one in likely]
-            marked = [one for one in sentences if one.relevance >= MIN_RELEVANCE]
-            marked.sort(key=lambda one: -one.relevance)
-            self.write(generator, question, fitting(generator, [*quote, *marked], sentences), *quote)
+        if trace.answer.best is None:
+            return
+        likely = [sentences[number] for number in answers if sentences[number].relevance >= MIN_CITED]
+        quote = [replace(sentence, relevance=1.0) for sentence in likely]
+        marked = [sentence for sentence in sentences if sentence.relevance >= MIN_RELEVANCE]
+        marked.sort(key=lambda sentence: -sentence.relevance)
+        read = fitting(generator, [*quote, *marked], sentences)
+        self.write(generator, question, read, quote[0] if quote else None)
 
-    def write(self, generator: Generator, question: str, read: Sequence[Sentence], *quote: Sentence) -> None:
-        """Ask the generator, and judge each sentence once it is complete; a refusal ends it.
+    def write(
+        self, generator: Generator, question: str, read: Sequence[Sentence], quote: Sentence | None = None
+    ) -> None:
+        """Let the generator write, and check each sentence once it is complete; a refusal ends the summary.
 
-        The quote, if there is one, takes the place of the first unsupported sentence, and of silence.
+        If the first sentence is unsupported, or nothing is written, the quote is used.
         """
-        if not read:  # the sentence that answers and those beside it are longer than the prompt may be
-            return self._put(*quote)
-        how, lines, seen = self.options, [shown(one.span) for one in read], set[str]()
-        messages, written = chat_messages(question, lines, how.max_sentences), list[tuple[str, float]]()
+        if not read:  # the sentence that answers and its neighbours are longer than a prompt may be
+            self._put(quote)
+            return
+        lines = [shown(sentence.span) for sentence in read]
+        messages = chat_messages(question, lines, self.options.max_sentences)
+        pieces: list[tuple[str, float]] = []
         began = time.perf_counter()
-        pieces = generator.generate(messages, MAX_TOKENS * how.max_sentences, how.timeout_s)
+        n_most = MAX_TOKENS * self.options.max_sentences
+        generated = generator.generate(messages, n_most, self.options.timeout_s)
         try:
-            for sentence in complete(pieces, written):
-                if sentence.startswith(REFUSAL.rstrip(".")):
-                    break
-                if sentence not in seen and not self._is_kept(sentence, read, lines):
-                    self._put(*quote)
-                    seen.update(shown(one.span) for one in quote)
-                seen.add(sentence)
-                if len(self.sentences) == how.max_sentences:
-                    break
-            else:
-                self._put(*(quote if not self.sentences else ()))
+            self._check_each(complete(generated, pieces), read, lines, quote)
         finally:
-            if close := getattr(pieces, "close", None):  # an iterator of one's own may have none
+            close = getattr(generated, "close", None)  # a user's iterator may have none
+            if close:
                 close()
-        n_in = sum(generator.count_tokens(one["content"]) for one in messages)
-        n_out = generator.count_tokens("".join(piece for piece, _ in written))
-        first_ms = (written[0][1] - began) * 1000 if written else None
+        n_in = sum(generator.count_tokens(message["content"]) for message in messages)
+        n_out = generator.count_tokens("".join(piece for piece, _ in pieces))
+        first_ms = (pieces[0][1] - began) * 1000 if pieces else None
         self.use = GeneratorUse(generator.name, generator.digest, n_in, n_out, first_ms)
 
-    def _is_kept(self, sentence: str, read: Sequence[Sentence], lines: Sequence[str]) -> bool:
-        """Whether a written sentence is shown, by what it cites; it is told of either way."""
-        found = checker(self.view.analyzer).check(sentence, lines)
-        cites, findings = [read[at] for at in found.aligned], found.findings
-        if not findings and cites[0].relevance < MIN_CITED:
+    def _check_each(
+        self,
+        written: Iterable[str],
+        read: Sequence[Sentence],
+        lines: Sequence[str],
+        quote: Sentence | None,
+    ) -> None:
+        """Show or drop each written sentence, up to a refusal or the maximum number."""
+        seen: set[str] = set()
+        for sentence in written:
+            if sentence.startswith(REFUSAL.rstrip(".")):
+                return
+            if sentence not in seen and not self._is_supported(sentence, read, lines):
+                self._put(quote)
+                if quote:
+                    seen.add(shown(quote.span))
+            seen.add(sentence)
+            if len(self.sentences) == self.options.max_sentences:
+                return
+        if not self.sentences:
+            self._put(quote)
+
+    def _is_supported(self, sentence: str, read: Sequence[Sentence], lines: Sequence[str]) -> bool:
+        """True if the sentence's citations support it. `on_sentence` is called in both cases."""
+        check = checker(self.commit.analyzer).check(sentence, lines)
+        cited = [read[number] for number in check.aligned]
+        findings = check.findings
+        if not findings and cited[0].relevance < MIN_CITED:
             findings = (Finding("extrinsic", sentence, "the cited words do not answer the question"),)
         if findings:
-            self._add("dropped", SummarySentence(sentence, (), found.score, findings))
+            self._add("dropped", SummarySentence(sentence, (), check.score, findings))
         else:
-            self._add("sentence", SummarySentence(sentence, tuple(map(self._citation, cites)), found.score))
+            citations = tuple(map(self._citation, cited))
+            self._add("sentence", SummarySentence(sentence, citations, check.score))
         return not findings
 
     def _add(self, kind: Literal["sentence", "dropped"], sentence: SummarySentence) -> None:
         (self.sentences if kind == "sentence" else self.dropped).append(sentence)
-        if self.tell:
-            self.tell(kind, sentence)
+        if self.on_sentence:
+            self.on_sentence(kind, sentence)
 
-    def _put(self, *quote: Sentence) -> None:
-        """Keep a sentence of a document, unless it is cited already."""
-        for one in quote:
-            if one.span not in self._numbers:
-                cited = (self._citation(one),)
-                self._add("sentence", SummarySentence(one.span.text, cited, 1.0, is_quote=True))
+    def _put(self, quote: Sentence | None) -> None:
+        """Show a sentence of a document, unless it is cited already."""
+        if quote is not None and quote.span not in self._numbers:
+            cited = (self._citation(quote),)
+            self._add("sentence", SummarySentence(quote.span.text, cited, 1.0, is_quote=True))
 
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
-        """Quote the sentence that answers, those with a number if the question asks for one, others by place.
+        """Quote the sentence that answers, then relevant ones by place; each cites itself.
 
-        Each cites itself. There is none if none speaks for an answer. Rows, code and crumbs count less, and
-        headings nothing.
+        Sentences with a number come first if the question asks for a number. No sentence is quoted if none
+        is relevant. Rows, code and fragments count less, and headings nothing.
         """
-        if not answers and max((one.relevance for one in sentences), default=0.0) < MIN_RELEVANCE:
+        if not answers and max((each.relevance for each in sentences), default=0.0) < MIN_RELEVANCE:
             return
-        terms = [self.view.analyzer.terms(one.span.text) for one in sentences]
-        rows = zip(sentences, terms, strict=True)
-        weighed = [one.relevance * (1 if len(words) >= MIN_TERMS else FRAGMENT) for one, words in rows]
+        terms = [self.commit.analyzer.terms(sentence.span.text) for sentence in sentences]
+        weighed = [
+            sentence.relevance * (1 if len(words) >= MIN_TERMS else FRAGMENT)
+            for sentence, words in zip(sentences, terms, strict=True)
+        ]
         chosen = choose_sentences(terms, weighed, self.options.max_sentences)
         if NUMBER_ASKED.search(question):
-            chosen.sort(key=lambda at: not NUMBER.search(shown(sentences[at].span)))
-        for at in list(dict.fromkeys([*answers, *chosen]))[: self.options.max_sentences]:
-            self._put(sentences[at])
+            chosen.sort(key=lambda number: not NUMBER.search(shown(sentences[number].span)))
+        for number in list(dict.fromkeys([*answers, *chosen]))[: self.options.max_sentences]:
+            self._put(sentences[number])
 
     def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
-        """How probably each sentence carries the answer: the sigmoid of its logit."""
-        groups = [list(group) for _, group in groupby(sentences, key=lambda one: one.passage.id)]
+        """The probability that each sentence carries the answer: the sigmoid of its logit."""
+        groups = [list(group) for _, group in groupby(sentences, key=lambda each: each.passage.id)]
         places = [
-            [(one.span.start - one.passage.start, one.span.end - one.passage.start) for one in group]
+            [(each.span.start - each.passage.start, each.span.end - each.passage.start) for each in group]
             for group in groups
         ]
-        reader = cast("SpanReader", self.view.models.reader("builtin"))
+        reader = cast("SpanReader", self.commit.models.reader("builtin"))
         scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
         logits = chain.from_iterable(scores)
         return [0.0 if math.isnan(logit) else 1 / (1 + math.exp(-logit)) for logit in logits]
 
     def _citation(self, sentence: Sentence) -> Citation:
         """The citation of a sentence, numbered in the order of first use."""
-        span, passage = sentence.span, sentence.passage
-        number = self._numbers.setdefault(span, len(self._numbers) + 1)
-        return Citation(number, span, passage, *place_of(self.view.snapshot, span, passage))
+        number = self._numbers.setdefault(sentence.span, len(self._numbers) + 1)
+        page, line, label = place_of(self.commit.snapshot.document, sentence.span, sentence.passage)
+        return Citation(number, sentence.span, sentence.passage, page, line, label)
 
 
 def fitting(
     generator: Generator, marked: Sequence[Sentence], sentences: Sequence[Sentence]
 ) -> list[Sentence]:
-    """The first marked sentences that fit into a prompt, each before those next to it in its passage."""
-    places = {one.span: at for at, one in enumerate(sentences)}
-    chosen, room = dict[Span, Sentence](), PROMPT_TOKENS
-    for one in marked:
-        near = sentences[max(places[one.span] - 1, 0) : places[one.span] + 2]
-        beside = [each for each in near if each.passage.id == one.passage.id and each.span != one.span]
-        new = {each.span: each for each in (one, *beside) if each.span not in chosen}
-        room -= sum(generator.count_tokens(shown(span)) + LINE_TOKENS for span in new)
-        if room < 0:
+    """The first marked sentences that fit into a prompt, each before its neighbours in its passage."""
+    places = {sentence.span: place for place, sentence in enumerate(sentences)}
+    chosen: dict[Span, Sentence] = {}
+    n_left = PROMPT_TOKENS
+    for sentence in marked:
+        place = places[sentence.span]
+        beside = [
+            neighbour
+            for neighbour in sentences[max(place - 1, 0) : place + 2]
+            if neighbour.passage.id == sentence.passage.id and neighbour.span != sentence.span
+        ]
+        new = {each.span: each for each in (sentence, *beside) if each.span not in chosen}
+        n_left -= sum(generator.count_tokens(shown(span)) + LINE_TOKENS for span in new)
+        if n_left < 0:
             break
         chosen |= new
     return list(chosen.values())
 
 
 def complete(pieces: Iterable[str], written: list[tuple[str, float]]) -> Iterator[str]:
-    """Each sentence of a text without its marks, once the next one begins, but for one that is cut off.
+    """Each sentence of a text without its marks, once the next one begins. A sentence cut off is left out.
 
-    The pieces of the text are kept in `written`, with the time when they came.
+    The pieces of the text are added to `written`, with the time when they came.
 
     >>> list(complete(["1. It bur", "ned [2]. In", " May. It was"], []))
     ['It burned.', 'In May.', 'It was']
@@ -229,9 +281,9 @@ def complete(pieces: Iterable[str], written: list[tuple[str, float]]) -> Iterato
     for piece in pieces:
         written.append((piece, time.perf_counter()))
         rest = _MARK.sub("", rest + piece)
-        *done, last = sentence_spans(rest) or [(0, 0)]
-        yield from (rest[start:end].strip() for start, end in done)
-        rest = rest[last[0] :] if done else rest
+        *ended, last = sentence_spans(rest) or [(0, 0)]
+        yield from (rest[start:end].strip() for start, end in ended)
+        rest = rest[last[0] :] if ended else rest
     rest = rest.strip()
     if rest and (len(rest) <= MAX_FRAGMENT or ENDED.search(rest)):
         yield rest
@@ -248,12 +300,20 @@ def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float],
     """
     if most < 1:
         raise ValueError(f"max_sentences is {most}, expected at least 1")
-    least, sets, taken = max(relevance, default=0.0) / 2, [*map(set, terms)], list[int]()
-    for at in sorted(range(len(terms)), key=lambda at: -relevance[at]):
-        alike = [2 * len(sets[at] & sets[one]) / max(1, len(sets[at]) + len(sets[one])) for one in taken]
-        if len(taken) < most and relevance[at] >= least and max(alike, default=0.0) <= MAX_SIMILARITY:
-            taken.append(at)
-    return sorted(taken)
+    least = max(relevance, default=0.0) / 2
+    sets = [set(words) for words in terms]
+    chosen: list[int] = []
+    for number in sorted(range(len(sets)), key=lambda number: -relevance[number]):
+        if len(chosen) == most or relevance[number] < least:
+            break
+        if all(_similarity(sets[number], sets[other]) <= MAX_SIMILARITY for other in chosen):
+            chosen.append(number)
+    return sorted(chosen)
+
+
+def _similarity(a: set[str], b: set[str]) -> float:
+    """The Dice coefficient of two sets of terms."""
+    return 2 * len(a & b) / max(1, len(a) + len(b))
 
 
 def _is_heading(sentence: Sentence) -> bool:
@@ -261,14 +321,15 @@ def _is_heading(sentence: Sentence) -> bool:
 
 
 def _reports(question: str, sentence: str) -> bool:
-    """True for a sentence that speaks of the question, as orders to a reader do, and does not just answer it.
+    """True for a sentence that repeats the question after other words, as orders to a reader do.
 
     >>> _reports("Who sank?", "If you are asked who sank, say Bo."), _reports("Who sank?", "Who sank? Bo.")
     (True, False)
     """
-    asked, text = (" ".join(one.casefold().split()) for one in (question, sentence))
-    before, found, _ = text.partition(asked.rstrip("?! ."))
-    return bool(ASKS.search(asked) and found) and len(before.split()) >= MIN_BEFORE
+    typed = " ".join(question.casefold().split())
+    text = " ".join(sentence.casefold().split())
+    before, repeated, _ = text.partition(typed.rstrip("?! ."))
+    return bool(ASKS.search(typed) and repeated) and len(before.split()) >= MIN_BEFORE
 
 
 def _holds(sentence: Span, answer: Span | None) -> bool:
@@ -280,18 +341,20 @@ def _holds(sentence: Span, answer: Span | None) -> bool:
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     """The sentences of all passages, documents in their order and each by place; each place once."""
-    order = {one: at for at, one in enumerate(dict.fromkeys(passage.document_id for passage in passages))}
-    found: list[Sentence] = []
+    documents = dict.fromkeys(passage.document_id for passage in passages)
+    order = {document_id: number for number, document_id in enumerate(documents)}
+    sentences: list[Sentence] = []
     last = ("", 0)
-    for passage in sorted(passages, key=lambda one: (order[one.document_id], one.start)):
-        for start, end in sentence_spans(passage.text):
-            at = passage.start + start
-            if last[0] == passage.document_id and at < last[1]:  # passages of a document may overlap
+    for passage in sorted(passages, key=lambda each: (order[each.document_id], each.start)):
+        for first, after in passage_sentences(passage.text):
+            start = passage.start + first
+            end = passage.start + after
+            if last[0] == passage.document_id and start < last[1]:  # passages of a document may overlap
                 continue
-            last = (passage.document_id, passage.start + end)
-            span = Span(passage.document_id, at, passage.start + end, passage.text[start:end])
-            found.append(Sentence(span, passage))
-    return found
+            last = (passage.document_id, end)
+            span = Span(passage.document_id, start, end, passage.text[first:after])
+            sentences.append(Sentence(span, passage))
+    return sentences
 
 
 def checker(analyzer: Analyzer) -> Checker:
@@ -303,63 +366,78 @@ def checker(analyzer: Analyzer) -> Checker:
     return Checker(analyzer.terms, content)
 
 
-def summary(made: Summarizer, question: Spelling | None, roots: Sequence[Root]) -> Summary:
+def summary(summarizer: Summarizer, spelling: Spelling | None, roots: Sequence[Root]) -> Summary:
     """The summary of the best passages for a question; without one the overview of documents."""
-    view, options = made.view, made.options
-    if question is not None and options.document is not None:
+    options = summarizer.options
+    commit = summarizer.commit
+    if spelling is None:
+        return _overview_summary(commit, options, roots)
+    if options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
-    selection = view.selection(options.where)
-    chosen = selection.passage_ids if selection else None
-    hits: Sequence[Hit] = ()
-    spelling, found, retriever = question or Spelling("", ""), None, ""
-    if question is None:
-        ids = _passage_ids(view.snapshot, chosen, options, roots)
-        n_used, found = len(ids), overview(view.snapshot, ids) if ids else None
-    else:
-        by = view.retriever(options)
-        [hits] = by.search([spelling.text], options.k, chosen)
-        retriever, n_used = by.name, len(hits)
+    selection = commit.selection(options.where)
+    retriever = commit.retriever(options)
+    [hits] = retriever.search([spelling.text], options.k, selection.passage_ids if selection else None)
     gathered = time.perf_counter()
-    if question is not None:
-        made.answer(view.models.generator(options.generator, options.base_url), spelling.text, hits)
-    took = {"retrieve": (gathered - began) * 1000, "write": (time.perf_counter() - gathered) * 1000}
+    summarizer.answer(commit.models.generator(options.generator, options.base_url), spelling, hits)
     return Summary(
         question=spelling.question,
-        sentences=tuple(made.sentences),
-        dropped=tuple(made.dropped),
-        generator=made.use,
-        passages=n_used,
+        sentences=tuple(summarizer.sentences),
+        dropped=tuple(summarizer.dropped),
+        generator=summarizer.use,
+        passages=len(hits),
         nearest=tuple(hits[:N_NEAREST]),
-        retriever=retriever,
-        timings_ms=took,
+        retriever=retriever.name,
+        timings_ms={
+            "retrieve": (gathered - began) * 1000,
+            "write": (time.perf_counter() - gathered) * 1000,
+        },
         scope=selection.scope if selection else None,
-        overview=found,
         searched_for=spelling.searched_for,
         is_unknown=spelling.is_unknown,
     )
 
 
+def _overview_summary(commit: OpenCommit, options: SummaryOptions, roots: Sequence[Root]) -> Summary:
+    """The overview of the document, or of all documents that the filter selects."""
+    began = time.perf_counter()
+    selection = commit.selection(options.where)
+    selected = selection.passage_ids if selection else None
+    ids = _passage_ids(commit.snapshot, selected, options, roots)
+    return Summary(
+        question="",
+        sentences=(),
+        dropped=(),
+        generator=GeneratorUse(QUOTE),
+        passages=len(ids),
+        nearest=(),
+        retriever="",
+        overview=overview(commit.snapshot, ids) if ids else None,
+        scope=selection.scope if selection else None,
+        timings_ms={"retrieve": (time.perf_counter() - began) * 1000, "write": 0.0},
+    )
+
+
 def _passage_ids(
-    snapshot: Snapshot, chosen: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
+    snapshot: Snapshot, selected: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
 ) -> list[int]:
-    """All passages of a document, or the chosen ones, by document and place."""
+    """All passages of a document, or the selected ones, by document and place."""
     if options.document is not None:
-        found = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
-        chosen = snapshot.passage_ids_of([found])
-    among = None if chosen is None else set(chosen.tolist())
-    return [one for one in snapshot.passage_ids().tolist() if among is None or one in among]
+        document_id = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
+        selected = snapshot.passage_ids_of([document_id])
+    among = None if selected is None else set(selected.tolist())
+    return [number for number in snapshot.passage_ids().tolist() if among is None or number in among]
 
 
 def summary_record(summary: Summary) -> dict[str, Any]:
     """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal.
 
-    `overview` is there without a question.
+    The key `overview` is present without a question.
     """
     return {
         "question": summary.question,
-        "sentences": [sentence_record(one) for one in summary.sentences],
-        "dropped": [sentence_record(one) for one in summary.dropped],
+        "sentences": [sentence_record(sentence) for sentence in summary.sentences],
+        "dropped": [sentence_record(sentence) for sentence in summary.dropped],
         "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},
         "passages": summary.passages,
         "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
@@ -381,8 +459,8 @@ def sentence_record(sentence: SummarySentence) -> dict[str, Any]:
     return {
         "text": sentence.text,
         "display": shown_sentence(sentence),
-        "citations": [{"number": one.number, **place_record(one)} for one in sentence.citations],
+        "citations": [{"number": each.number, **place_record(each)} for each in sentence.citations],
         "support": round(sentence.support, 4),
-        "findings": [asdict(one) for one in sentence.findings],
+        "findings": [asdict(finding) for finding in sentence.findings],
         "is_quote": sentence.is_quote,
     }

@@ -168,7 +168,7 @@ def _answer(
     if write:
         summary = _summarized(library, question, options, not json)
         if json or not summary.is_refusal:
-            say_partial(library.partial(options))
+            say_partial(library.left_out(options))
             _print_summary(summary, json)
             return
     with progress(after_s=1) as report:

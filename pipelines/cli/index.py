@@ -178,7 +178,7 @@ def synced(
                 with progress() as bar:
                     library.encode(bar)
             except KeyboardInterrupt:
-                say(f"{library.partial() or STOPPED}. Make the others with: {visible(library.sync_command)}")
+                say(f"{library.left_out() or STOPPED}. Make the others with: {visible(library.sync_command)}")
 
 
 def encode_in_background(library: Library) -> None:

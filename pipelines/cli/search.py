@@ -35,16 +35,12 @@ def search(
     with synced(folder, index, cluster=cluster.options(), wait=not no_wait) as library:
         with progress(after_s=1) as report:
             report("models", 0, 0)
-            spelling = library.spelled(question)
-            hits = library.search(question, options, on_progress=report)
-        scope = library.scope(options.where) if options.where else None
-        partial = library.partial(options)
-        [name] = opt.reranked([ranking.retriever or library.default_retriever], bool(options.rerank))
-        say_spelling(spelling)
-        say_partial(partial)
-        if nothing := empty_filter(scope):
+            result = library.search(question, options, on_progress=report)
+        say_spelling(result.spelling)
+        say_partial(result.left_out)
+        if nothing := empty_filter(result.scope):
             say(nothing)
         if json:
-            print_json(search_record(spelling, name, hits, scope, partial))
+            print_json(search_record(result))
         else:
-            show_hits(hits)
+            show_hits(result)

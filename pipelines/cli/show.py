@@ -23,10 +23,9 @@ from ..answering.summarize import shown_sentence
 from ..plain_text import display, shown, visible
 
 if TYPE_CHECKING:
-    from spanwise.types import Citation, Summary, SummarySentence
+    from spanwise.types import Citation, Spelling, Summary, SummarySentence
 
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
-    from ..answering.spelling import Spelling
 
 RATED = ("encode", "tokens")  # tasks whose bar shows a speed
 LABELS = {
@@ -188,7 +187,7 @@ def show_hits(hits: Sequence[Hit]) -> None:
 def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
     """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
-    say_partial(answer.partial)
+    say_partial(answer.left_out)
     if answer.best is None:
         _show_declined(answer, hint)
     else:

@@ -67,9 +67,9 @@ class ShardedStore(Store):
     def snapshot(self) -> Snapshot:
         """The last commit of each shard; ShardsMissing when none can be reached, or one that is required."""
         snapshot = ShardedSnapshot(self.path, self._shards, self._states(), self._n_shards)
-        if self._require_all and snapshot.partial:
+        if self._require_all and snapshot.left_out:
             raise ShardsMissing(
-                f"only {snapshot.partial} of {self.path} can be reached: start the others again"
+                f"only {snapshot.left_out} of {self.path} can be reached: start the others again"
             )
         return cast("Snapshot", snapshot)
 

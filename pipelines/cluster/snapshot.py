@@ -51,7 +51,7 @@ class ShardedSnapshot:
         self.n_passages = sum(state.n_passages for state in states.values())
         self.digest = commit_of(states)
         self.settings = settings_of(states)
-        self.partial = f"{len(states)} of {n_shards} shards" if len(states) < n_shards else ""
+        self.left_out = f"{len(states)} of {n_shards} shards" if len(states) < n_shards else ""
         self.numbers = sorted(states)
         self._statistics = lru_cache(CACHED_QUESTIONS)(lambda terms: _total(self._parts("statistics", terms)))
         self._all_statistics: dict[str, GetStatistics | None] = {}  # by the name of the ranking

@@ -1,4 +1,4 @@
-"""The public face: a `Library` is an opened index that can be synced, searched and asked.
+"""The public API: a `Library` is an opened index that can be synced, searched and asked.
 
 library = spanwise.open("notes")
 library.sync()
@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from spanwise.errors import ModelMismatch
 from spanwise.types import (
@@ -23,11 +23,12 @@ from spanwise.types import (
     Document,
     Filter,
     FilterResult,
-    Hit,
     Passage,
     ProgressCallback,
     SearchOptions,
+    SearchResult,
     SentenceCallback,
+    Spelling,
     Summary,
     SummaryOptions,
     SyncReport,
@@ -40,46 +41,44 @@ from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ..answering.ask import Answerer, checked_question
 from ..answering.filters import select
-from ..answering.spelling import Spelling, spelled
 from ..folders import Root, confined, list_roots, read_roots, roots_setting, with_folders, without_folders
-from .answer_cache import CACHE_NAME, AnswerCache, result_key
+from .answer_cache import CACHE_NAME, AnswerCache, Result, result_key
 from .loaded_models import (
     COLBERT,
     MODEL,
     NEXT,
     NONE,
+    VECTORS,
     LoadedModels,
     ModelKind,
     command,
     model_setting,
 )
-from .open_commit import IndexView, Views
+from .open_commit import OpenCommits
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever, TokenEncoder
     from ..answering.explain import Explanation
     from ..parsing.sync import Parse
 
-T = TypeVar("T")
-
 
 class Library:
     """An opened index. Models are loaded when first needed; results are of the last commit of any process.
 
-    With `cache`, answers and hits of single questions are kept in the index, see `pipelines.cache`. Threads
-    may share a library: one computes at a time. Changes of settings are commits of their own.
+    With `cache`, answers and hits of single questions are stored in the index, see `answer_cache`. Threads
+    may share a library: one computes at a time. Each change of a setting is a commit.
     """
 
     def __init__(self, store: Store, cache: bool = False) -> None:
         self.store = store
         self._models = LoadedModels(store)
-        self._views = Views(store, self._models)
+        self._commits = OpenCommits(store, self._models)
         self._cache = AnswerCache(store.path / CACHE_NAME) if cache else None
 
     def close(self) -> None:
         """Close the index; using the library after it raises IndexClosed. Idempotent."""
         self.store.close()
-        self._views.close()  # which waits for whoever is computing
+        self._commits.close()  # waits for a thread that is computing
         if self._cache is not None:
             self._cache.close()
 
@@ -95,32 +94,32 @@ class Library:
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """The indexed folders; one that moved together with its `.spanwise` is found where it is now."""
+        """The indexed folders. A folder that was moved with its `.spanwise` has its new path."""
         return read_roots(self.store.settings, self.store.path)
 
     def add(self, folders: Sequence[Path]) -> None:
-        """Add folders; their documents come with the next `sync`."""
+        """Add folders; their documents are added by the next `sync`."""
         self._keep_roots(with_folders(self.roots, folders))
 
     def drop(self, folders: Sequence[Path]) -> None:
-        """Remove folders, which need not exist any more; their documents go with the next `sync`."""
+        """Remove folders, which need not exist; their documents are deleted by the next `sync`."""
         self._keep_roots(without_folders(self.roots, folders))
 
     @property
     def model(self) -> str | None:
-        """The name of the encoder of the dense vectors; None when the index keeps none."""
+        """The name of the encoder of the dense vectors; None for an index without them."""
         return self.store.settings[MODEL] or None
 
     @property
     def default_retriever(self) -> str:
-        """The retriever where none is named: "colbert", or "hybrid" without token vectors; see `partial`."""
-        with self._views.current() as view:
-            return view.default_retriever
+        """The retriever where none is named: "colbert", or "hybrid" without token vectors; see `left_out`."""
+        with self._commits.current() as commit:
+            return commit.default_retriever
 
     def use_model(self, name: str | None) -> None:
-        """Keep dense vectors of this model, or of the same one as before.
+        """Store dense vectors of this model; None changes nothing.
 
-        Vectors of another model answer until the next `sync` has encoded all passages anew. Raises
+        Vectors of the old model are searched until the next `sync` has encoded all passages anew. Raises
         ModelNotFound or ModelRejected for a model that cannot be used; then nothing changes.
         """
         if name is not None:
@@ -128,13 +127,13 @@ class Library:
 
     @property
     def colbert(self) -> str | None:
-        """The name of the encoder of the token vectors; None when the index keeps none."""
+        """The name of the encoder of the token vectors; None for an index without them."""
         return self.store.settings.get(COLBERT) or None
 
     def use_colbert(self, name: str | None) -> None:
-        """Keep token vectors of this model, as `use_model` does; None or "none" drops them at once.
+        """Store token vectors of this model, as `use_model` does; None or "none" deletes them at once.
 
-        An index that keeps no other vectors then has built-in dense ones after the next `sync`.
+        An index without other vectors then gets built-in dense ones in the next `sync`.
         """
         if name in (None, NONE) and self.model is None:
             self.use_model("base")
@@ -142,9 +141,9 @@ class Library:
 
     @property
     def replaced_models(self) -> list[tuple[str, str]]:
-        """The name of each model that the next `sync` replaces, with that of the new one."""
+        """The name of each model that the next `sync` replaces, with that of the new model."""
         settings = self.store.settings
-        return [(settings[key], new) for key in (MODEL, COLBERT) if (new := settings.get(NEXT + key))]
+        return [(settings[key], settings[NEXT + key]) for key in (MODEL, COLBERT) if settings.get(NEXT + key)]
 
     @property
     def sync_command(self) -> str:
@@ -155,8 +154,8 @@ class Library:
 
     @property
     def analyzer(self) -> Analyzer:
-        """The analyzer that the index was made with."""
-        return self._views.analyzer
+        """The analyzer of the index."""
+        return self._commits.analyzer
 
     @property
     def encoder(self) -> Encoder:
@@ -165,7 +164,7 @@ class Library:
 
     @property
     def token_encoder(self) -> TokenEncoder:
-        """The encoder of tokens; IndexEmpty while the index keeps no token vectors."""
+        """The encoder of tokens; IndexEmpty for an index without token vectors."""
         return self._models.token_encoder()
 
     # Sync
@@ -178,10 +177,10 @@ class Library:
         retry: bool = False,
         parsers: Mapping[str, Parse] | None = None,
     ) -> SyncReport:
-        """Make the index what the folders are now: words first, then missing vectors, then token vectors.
+        """Update the index to its folders: words first, then missing vectors, then token vectors.
 
         `vectors=False` leaves the vectors as they are. An interrupted sync resumes where it stopped.
-        `workers` processes parse files, by default one a core and four at most. Rejected files are read again
+        `workers` processes parse files, by default one per core, at most four. Rejected files are read again
         when they change, or all of them with `retry`. `parsers` are functions by suffix, such as
         {".log": parse}, from the bytes of a file and its id to a `Document`.
         """
@@ -191,7 +190,7 @@ class Library:
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 
     def encode(self, on_progress: ProgressCallback = no_progress) -> int:
-        """Encode passages without vectors, committing as they come; the number of token-encoded ones."""
+        """Encode the passages without vectors; returns the number with new token vectors."""
         self._encode(("dense",), on_progress)
         self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
         return self._encode(("colbert",), on_progress)
@@ -199,7 +198,7 @@ class Library:
     def encode_for(
         self, stages: Container[str], colbert: str, on_progress: ProgressCallback = no_progress
     ) -> None:
-        """Encode what these stages need; ModelMismatch when there are token vectors of another model."""
+        """Encode the vectors that these stages need; ModelMismatch for token vectors of another model."""
         if "colbert" in stages and self.colbert is None:
             self.use_colbert(colbert)
         elif "colbert" in stages and self.colbert != model_setting(colbert, "token-encoder"):
@@ -212,24 +211,25 @@ class Library:
         self._encode(stages, on_progress)
 
     def missing_vectors(self) -> int:
-        """The number of passages without a dense vector, or token vectors if it keeps no dense ones."""
+        """The number of passages without a dense vector, or token vector in an index without dense ones."""
+        from .status import missing_vectors
+
         with self.reading() as snapshot:
-            models = snapshot.vector_models() if self.model else snapshot.token_models()
-            return snapshot.n_passages - max(models.values(), default=0)
+            return missing_vectors(snapshot, self.model)
 
     # Contents
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
-        """The last commit. Be brief: nobody else can use this library meanwhile."""
-        with self._views.current() as view:
-            yield view.snapshot
+        """The last commit. Holds the library's lock until the block ends."""
+        with self._commits.current() as commit:
+            yield commit.snapshot
 
     @property
     def snapshot(self) -> Snapshot:
-        """The last commit, which stays readable while others write; their log grows while you hold it."""
-        with self._views.current() as view:
-            return view.hold()
+        """The last commit, readable while others write. SQLite's log grows until you drop it."""
+        with self._commits.current() as commit:
+            return commit.hold()
 
     def document(self, document_id: str) -> Document:
         """A document with its stored text."""
@@ -242,25 +242,23 @@ class Library:
             return snapshot.passages(snapshot.passage_ids().tolist())
 
     def scope(self, where: Filter) -> FilterResult:
-        """The number of documents and passages that a filter selects, which may be 0.
-
-        `FilterUnknown` for a type or metadata key that no document has, `ValueError` for a malformed pattern
-        or date.
-        """
-        with self._views.current() as view:
-            return select(view.snapshot, where).scope
+        """The numbers of documents and passages that a filter selects; errors are those of `select`."""
+        with self._commits.current() as commit:
+            return select(commit.snapshot, where).scope
 
     def status(self, check: bool = False) -> Mapping[str, Any]:
         """Figures of the index: folders, documents by format, passages, vectors, rejected files.
 
         With `check` also the installation: versions, extras, model digests, free disk.
         """
-        from .status import status_record
+        from .status import installation_record, status_record
 
-        return status_record(self, check)
+        with self.reading() as snapshot:
+            record = status_record(snapshot, self.store, self.roots, self.is_caching)
+        return record | ({"check": installation_record(self.store, self._models)} if check else {})
 
     def files(self) -> list[dict[str, Any]]:
-        """A record of each file that was found, with its state, by document id."""
+        """A record of each file that the last sync saw, with its state, by document id."""
         from .status import file_records
 
         with self.reading() as snapshot:
@@ -271,10 +269,10 @@ class Library:
         """Whether answers are cached."""
         return self._cache is not None
 
-    def partial(self, options: SearchOptions | None = None, **changes: Any) -> str:
-        """What a search leaves out, such as "7 of 8 shards" or passages without a vector; "" for nothing."""
-        with self._views.current() as view:
-            return view.partial(replace(options or SearchOptions(), **changes))
+    def left_out(self, options: SearchOptions | None = None, **changes: Any) -> str:
+        """What is not searched, such as "7 of 8 shards" or passages without a vector; "" for nothing."""
+        with self._commits.current() as commit:
+            return commit.left_out(replace(options or SearchOptions(), **changes))
 
     def model_digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
@@ -289,7 +287,7 @@ class Library:
         *,
         on_progress: ProgressCallback = no_progress,
         **changes: Any,
-    ) -> list[Hit]:
+    ) -> SearchResult:
         """The best `k` passages for a question, best first; `changes` are fields of `SearchOptions`."""
         return self.search_many([question], options, on_progress=on_progress, **changes)[0]
 
@@ -300,22 +298,23 @@ class Library:
         *,
         on_progress: ProgressCallback = no_progress,
         **changes: Any,
-    ) -> list[list[Hit]]:
-        """The best `k` passages for each question."""
-        how = replace(options or SearchOptions(), **changes)
-        checked = [self.spelled(question).text for question in questions]
-
-        def compute(view: IndexView) -> list[list[Hit]]:
-            selection = view.selection(how.where)
-            among = selection.passage_ids if selection else None
-            return view.retriever(how, on_progress).search(checked, how.k, among)
-
-        return self._cached(list[Hit], checked, how, compute)[0]
+    ) -> list[SearchResult]:
+        """The best `k` passages for each question; several questions are computed together."""
+        options = replace(options or SearchOptions(), **changes)
+        questions = [checked_question(question) for question in questions]
+        key, cached = self._cached(SearchResult, questions, options)
+        if cached:
+            return [cached]
+        with self._commits.current() as commit:
+            results = commit.search(questions, options, on_progress)
+        if key:
+            self._store_result(key, commit.digest, questions[0], options, results[0])
+        return results
 
     def spelled(self, question: str) -> Spelling:
-        """The question as it is searched, with misspelled words replaced by those of the documents."""
-        with self._views.current() as view:
-            return spelled(checked_question(question), view.snapshot.postings(), view.snapshot, self.analyzer)
+        """The question as typed and as searched, with misspelled words corrected."""
+        with self._commits.current() as commit:
+            return commit.spelling(checked_question(question))
 
     def ask(
         self,
@@ -336,18 +335,20 @@ class Library:
         on_progress: ProgressCallback = no_progress,
         **changes: Any,
     ) -> list[Answer]:
-        """One answer a question; several questions are computed together."""
-        how = replace(options or AskOptions(), **changes)
-        checked, began = [checked_question(question) for question in questions], time.perf_counter()
-
-        def compute(view: IndexView) -> list[Answer]:
-            return view.answerer(how, on_progress=on_progress).answer(checked)
-
-        answers, is_cached = self._cached(Answer, checked, how, compute)
-        if not is_cached:
-            return answers
-        took = {"cache": (time.perf_counter() - began) * 1000}
-        return [replace(answer, cached=True, timings_ms=took) for answer in answers]
+        """One answer per question; several questions are computed together."""
+        options = replace(options or AskOptions(), **changes)
+        questions = [checked_question(question) for question in questions]
+        began = time.perf_counter()
+        key, cached = self._cached(Answer, questions, options)
+        if cached:
+            timings_ms = {"cache": (time.perf_counter() - began) * 1000}
+            return [replace(cached, cached=True, timings_ms=timings_ms)]
+        with self._commits.current() as commit:
+            traces = commit.answerer(options, on_progress=on_progress).trace(questions)
+        answers = [trace.answer for trace in traces]
+        if key:
+            self._store_result(key, commit.digest, questions[0], options, answers[0])
+        return answers
 
     def explain(
         self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any
@@ -358,11 +359,13 @@ class Library:
         """
         from ..answering.explain import explained
 
-        how = replace(options or AskOptions(), **changes)
-        with self._views.current() as view:
-            view.hold()
-            stages, answerer, checked = view.stages(how), view.answerer(how), checked_question(question)
-        return explained(answerer, checked, stages, document, self.roots, self.sync_command)
+        options = replace(options or AskOptions(), **changes)
+        question = checked_question(question)
+        with self._commits.current() as commit:
+            commit.hold()
+            stages = commit.stages(options)
+            answerer = commit.answerer(options)
+        return explained(answerer, question, stages, document, self.roots, self.sync_command)
 
     def summarize(
         self,
@@ -374,86 +377,84 @@ class Library:
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
-        Of the best `k` passages for a `question`; without one, an overview of `document` or of all documents
-        that `where` selects. `changes` are fields of `SummaryOptions`. A summary without sentences and
-        overview is a refusal. `on_sentence` gets each sentence once it is checked, also the dropped ones.
-        IndexEmpty without passages, DocumentNotFound for an unknown document, ValueError for both together.
+        It uses the best `k` passages for a `question`. Without one it is an overview of `document`, or of all
+        documents that `where` selects. `changes` are fields of `SummaryOptions`. `on_sentence` gets each
+        sentence once it is checked, also the dropped ones. IndexEmpty without passages, DocumentNotFound for
+        an unknown document, ValueError for a question with a document.
         """
         from ..answering.summarize import Summarizer, summary
 
-        how = replace(options or SummaryOptions(), **changes)
-        checked = None if question is None else self.spelled(question)
-        with self._views.current() as view:
-            view.hold()
-            return summary(Summarizer(view, how, on_sentence), checked, self.roots)
+        options = replace(options or SummaryOptions(), **changes)
+        with self._commits.current() as commit:
+            spelling = None if question is None else commit.spelling(checked_question(question))
+            commit.hold()
+            return summary(Summarizer(commit, options, on_sentence), spelling, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
-        """A retriever over the last commit, which it holds; near-duplicates are not merged.
+        """A retriever over the last commit, which stays readable; near-duplicates are not merged.
 
         `changes` are fields of `SearchOptions`.
         """
-        how = replace(SearchOptions(retriever=retriever, dedupe=False), **changes)
-        with self._views.current() as view:
-            view.hold()
-            return view.retriever(how)
+        options = replace(SearchOptions(retriever=retriever, dedupe=False), **changes)
+        with self._commits.current() as commit:
+            commit.hold()
+            return commit.retriever(options)
 
     def answerer(
         self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any
     ) -> Answerer:
-        """Everything that answering needs, over the last commit, which it holds; nothing is cached.
+        """Everything that answering needs, over the last commit, which stays readable; nothing is cached.
 
         `changes` are fields of `AskOptions`. `calibrated=False` leaves out the fitted confidence.
         """
-        how = replace(options or AskOptions(), **changes)
-        with self._views.current() as view:
-            view.hold()
-            return view.answerer(how, calibrated)
+        options = replace(options or AskOptions(), **changes)
+        with self._commits.current() as commit:
+            commit.hold()
+            return commit.answerer(options, calibrated)
 
     # Private
 
     def _cached(
-        self, kind: Any, questions: Sequence[str], how: SearchOptions, compute: Callable[[IndexView], list[T]]
-    ) -> tuple[list[T], bool]:
-        """One result a question, and whether it comes from the cache.
+        self, kind: type[Result], questions: Sequence[str], options: SearchOptions
+    ) -> tuple[str, Result | None]:
+        """The key of the result in the cache, "" if it is not to be stored, and the result if it is there.
 
-        Several questions are not cached, as the last digits of a vector depend on the texts encoded beside
-        it; results of a user's own retriever or reader are not either.
+        Several questions are not cached, because the last digits of a vector depend on the texts encoded
+        beside it. Results of a user's own retriever or reader are not cached either.
         """
-        cache = self._cache
-        digests = self._models.digests(how) if cache and len(questions) == 1 else None
-        if cache is None or digests is None:
-            with self._views.current() as view:
-                return compute(view), False
-        [question], commit = questions, self.store.commit_digest()
-        key = result_key(commit, question, how, digests)
-        found = cache.get(key, kind, question, how.where)
-        if found is not None:
-            return [found], True
-        with self._views.current() as view:
-            [result] = compute(view)
-            is_current = view.commit == commit and self._models.digests(how) == digests
-        if is_current:
-            cache.put(key, commit, kind, result)
-        return [result], False
+        digests = self._models.digests(options) if self._cache and len(questions) == 1 else None
+        if self._cache is None or digests is None:
+            return "", None
+        key = result_key(self.store.commit_digest(), questions[0], options, digests)
+        return key, self._cache.get(kind, key, questions[0], options.where)
 
-    def _sync_words(self, on_progress: ProgressCallback, **how: Any) -> SyncReport:
+    def _store_result(
+        self, key: str, commit: str, question: str, options: SearchOptions, result: Answer | SearchResult
+    ) -> None:
+        """Cache the result under its key, unless the commit or a model changed since the look-up."""
+        digests = self._models.digests(options)
+        if self._cache and digests is not None and key == result_key(commit, question, options, digests):
+            self._cache.put(key, commit, result)
+
+    def _sync_words(self, on_progress: ProgressCallback, **options: Any) -> SyncReport:
         from ..parsing.sync import sync_words
 
         listing = confined(list_roots(self.roots), self.store.settings)
-        return sync_words(self.store, listing, self.analyzer, on_progress, **how)
+        return sync_words(self.store, listing, self.analyzer, on_progress, **options)
 
     def _encode(self, stages: Container[str], on_progress: ProgressCallback) -> int:
-        """Encode the passages without vectors of these stages; returns the number of token-encoded ones."""
+        """Encode the passages without vectors of these stages; returns the number with new token vectors."""
+        settings = self.store.settings
+        n_encoded = 0
         with self.reading() as snapshot:
-            n, n_encoded, settings = snapshot.n_passages, 0, self.store.settings
-        kinds: tuple[tuple[str, str, ModelKind], ...]
-        kinds = ("dense", MODEL, "encoder"), ("colbert", COLBERT, "token-encoder")
-        for stage, key, kind in kinds:
+            n_passages = snapshot.n_passages
+            left_out = snapshot.left_out
+        for stage, key, kind in VECTORS:
             name = settings.get(NEXT + key) or settings.get(key)
             if stage in stages and name:
                 digest = self._models.digest(kind, name)
-                is_done = not snapshot.partial and self._held(key) == ({digest: n} if n else {})
-                if not is_done:
+                complete = {digest: n_passages} if n_passages else {}
+                if left_out or self._n_vectors(key) != complete:
                     n_encoded = self._encode_missing(key, name, digest, on_progress)
                 self._set_model(key, {key: name, NEXT + key: ""}, only=digest)
         return n_encoded
@@ -466,23 +467,23 @@ class Library:
             return sync_dense(self.store, self._models.encoder(name), on_progress)
         return sync_tokens(self.store, self._models.token_encoder(name), on_progress)
 
-    def _held(self, key: str) -> Mapping[str, int]:
+    def _n_vectors(self, key: str) -> Mapping[str, int]:
         """The number of passages with vectors of each model digest."""
         with self.reading() as snapshot:
             return snapshot.vector_models() if key == MODEL else snapshot.token_models()
 
     def _use(self, key: str, name: str) -> None:
-        """Name the model of vectors: for the next sync where those of another one answer until then."""
-        if name and self._held(key) and self.store.settings.get(key, "") not in ("", name):
+        """Name the model of vectors; with vectors of another model it is used from the next sync on."""
+        if name and self._n_vectors(key) and self.store.settings.get(key, "") not in ("", name):
             self._set_model(key, {NEXT + key: name})
         else:
             self._set_model(key, {key: name, NEXT + key: ""}, only=None if name else "")
 
     def _set_model(self, key: str, settings: Mapping[str, str], only: str | None = None) -> None:
-        """Commit these settings, and drop the vectors of all models but the digest `only`, if it is given."""
-        now = self.store.settings
-        changed = {name: value for name, value in settings.items() if now.get(name, "") != value}
-        dropped = set() if only is None else self._held(key).keys() - {only}
+        """Commit these settings. With a digest `only`, the vectors of all other models are deleted."""
+        current = self.store.settings
+        changed = {name: value for name, value in settings.items() if current.get(name, "") != value}
+        dropped = set() if only is None else self._n_vectors(key).keys() - {only}
         if changed or dropped:
             with self.store.writer() as writer:
                 for name, value in changed.items():

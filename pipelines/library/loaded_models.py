@@ -1,4 +1,4 @@
-"""The models of a library by the names in its settings and options, each loaded when it is first used."""
+"""The models of a library by name, each loaded when it is first used."""
 
 from __future__ import annotations
 
@@ -30,24 +30,28 @@ ModelKind = Literal["encoder", "token-encoder", "cross-encoder", "reader"]
 
 MODEL = "model"  # the setting that names the encoder of the dense vectors, "" for none
 DEFAULT_RETRIEVER = "colbert"
-WORDS = "bm25"  # ranks the passages without vectors
+WORDS = "bm25"  # the retriever of passages without vectors
 WITHOUT_TOKENS = "hybrid"  # the default over an index without token vectors
 RERANKER = "builtin"
 RERANK_SUFFIX = "+rerank"
 COLBERT = "colbert"  # the setting that names the encoder of the token vectors, "" for none
-NEXT = "next-"  # before either: the setting that names the encoder which the next sync replaces it with
-NONE = "none"  # the name for no token vectors
+NEXT = "next-"  # the prefix of a setting that names the encoder which the next sync changes to
+VECTORS: tuple[tuple[str, str, ModelKind], ...] = (  # stage, setting and kind of each model of vectors
+    ("dense", MODEL, "encoder"),
+    ("colbert", COLBERT, "token-encoder"),
+)
+NONE = "none"  # instead of the name of a token encoder
 
 
 def command(verb: str, index: Path) -> str:
-    """The command that runs a verb on an index, from any folder if the path is absolute."""
+    """The shell command that runs a verb on an index."""
     return f"spanwise {verb} --index {shlex.quote(str(index))}"
 
 
 def model_setting(name: str, kind: ModelKind | None = None) -> str:
-    """The name of a model as an index keeps it: a folder by its absolute path.
+    """The name of a model as an index stores it: a folder by its absolute path.
 
-    With a kind, ModelNotFound or ModelRejected for a model that cannot be used as such.
+    With a kind, ModelNotFound or ModelRejected for a model that cannot be used as that kind.
     """
     from ...models.model_files import absolute_name, model_digest
 
@@ -90,7 +94,7 @@ def sent_to(generator: str, base_url: str) -> str | None:
 
 
 class LoadedModels:
-    """The models that an index is set to, and readers and cross-encoders by name; threads may share it."""
+    """The encoders in an index's settings, and readers and cross-encoders by name. Threads may share it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -99,23 +103,25 @@ class LoadedModels:
         self._loading = RLock()  # a sync and a search may want the same model at once
 
     def encoder(self, name: str = "") -> Encoder:
-        """The encoder of passages and questions: that of the index, or one by name; else IndexEmpty."""
+        """The encoder of that name, by default that of the index; IndexEmpty for an index without one."""
         from ...models.encoder import load_encoder
 
         name = name or self._index_model(MODEL, "dense vectors", "--model base")
         return self._load_model("encoder", name, load_encoder)
 
     def token_encoder(self, name: str = "") -> TokenEncoder:
-        """The encoder of tokens: that of the index, or one by name; IndexEmpty for an index without one."""
+        """The token encoder of that name, by default that of the index; else IndexEmpty."""
         from ...models.cold_start import load_token_encoder
 
         name = name or self._index_model(COLBERT, "token vectors", "--colbert builtin")
         return self._load_model("token-encoder", name, load_token_encoder)
 
-    def split(self, how: SearchOptions, default: str = "") -> tuple[str | object, str]:
+    def split(self, options: SearchOptions, default: str = "") -> tuple[str | object, str]:
         """The retriever without re-ranking, by name or as an object, and the cross-encoder that re-ranks."""
-        given = how.retriever or default or default_retriever(self._store.settings)
-        return split_rerank(given, how.rerank) if isinstance(given, str) else (given, how.rerank)
+        retriever = options.retriever or default or default_retriever(self._store.settings)
+        if isinstance(retriever, str):
+            return split_rerank(retriever, options.rerank)
+        return retriever, options.rerank
 
     def encoders(self) -> Encoders:
         """Both encoders, each loaded when a retriever needs it."""
@@ -124,15 +130,15 @@ class LoadedModels:
         return Encoders(self.encoder, self.token_encoder)
 
     def reader(self, reader: str | object) -> Reader:
-        """The reader of that name; the results of an object with a method `read` are checked."""
+        """The reader of that name, or a user's object, whose results are checked."""
         if not isinstance(reader, str):
             from ...reader.protocol import CheckedReader
 
             return CheckedReader(reader)
-        from ...corpora.sentences import sentence_spans
         from ...reader.load import load_reader
+        from ..answering.candidates import passage_sentences
 
-        return self._load_model("reader", reader, partial(load_reader, split=sentence_spans))
+        return self._load_model("reader", reader, partial(load_reader, split=passage_sentences))
 
     def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
@@ -141,7 +147,7 @@ class LoadedModels:
         return self._load_model("cross-encoder", name, load_cross_encoder)
 
     def calibration(self, reader: str, digest: str, retriever: str) -> Calibration | None:
-        """The calibration of a reader for a retriever, as it was when it was first used."""
+        """The calibration of a reader for a retriever, read once."""
         from ...reader.load import calibration_sha256, load_calibration
 
         def load(name: str) -> Calibration | None:
@@ -165,28 +171,30 @@ class LoadedModels:
 
         return self._digests.get((kind, name)) or model_digest(name, kind)
 
-    def digests(self, how: SearchOptions) -> dict[str, str] | None:
+    def digests(self, options: SearchOptions) -> dict[str, str] | None:
         """The digests of all models that a result depends on; None with a user's own retriever or reader."""
         from ...retrieval.retrievers import stages_of
 
-        below, reranker = self.split(how)
+        below, reranker = self.split(options)
         if not isinstance(below, str):
             return None
-        settings, stages = self._store.settings, stages_of(below)
-        wanted: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
+        settings = self._store.settings
+        stages = stages_of(below)
+        names: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
         if "colbert" in stages and settings.get(COLBERT):
-            wanted["token-encoder"] = settings[COLBERT]
+            names["token-encoder"] = settings[COLBERT]
         if "dense" in stages and settings[MODEL]:
-            wanted["encoder"] = settings[MODEL]
-        found = {}
-        if isinstance(how, AskOptions):
-            if not isinstance(how.reader, str):
+            names["encoder"] = settings[MODEL]
+        digests = {}
+        if isinstance(options, AskOptions):
+            if not isinstance(options.reader, str):
                 return None
             from ...reader.load import calibration_sha256
 
-            known = self._digests.get(("calibration", how.reader))
-            wanted["reader"], found["calibration"] = how.reader, known or calibration_sha256(how.reader)
-        return found | {kind: self.digest(kind, name) for kind, name in wanted.items()}
+            names["reader"] = options.reader
+            loaded = self._digests.get(("calibration", options.reader))
+            digests["calibration"] = loaded or calibration_sha256(options.reader)
+        return digests | {kind: self.digest(kind, name) for kind, name in names.items()}
 
     def _index_model(self, key: str, noun: str, option: str) -> str:
         name = self._store.settings.get(key, "")
@@ -208,7 +216,8 @@ class LoadedModels:
 
         def load_between_digests(name: str) -> T:
             before = model_digest(name, kind)
-            model, after = load(name), model_digest(name, kind)
+            model = load(name)
+            after = model_digest(name, kind)
             self._digests[kind, name] = before if before == after else f"{before} {after}"
             return model
 

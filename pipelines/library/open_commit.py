@@ -1,7 +1,7 @@
 """The last commit of an index, with everything built to search it.
 
 The last commit is looked up before each use. While it stays the same, its retrievers are used again. Between
-two uses no transaction is open, so that an idle library holds up neither writers nor SQLite's log. One thread
+two uses no transaction is open, so an idle library blocks neither writers nor SQLite's log. One thread
 searches at a time; the others wait.
 """
 
@@ -13,14 +13,23 @@ from functools import cached_property, lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
-from spanwise.types import AskOptions, Filter, ProgressCallback, SearchOptions, no_progress
+from spanwise.types import (
+    AskOptions,
+    Filter,
+    ProgressCallback,
+    SearchOptions,
+    SearchResult,
+    Spelling,
+    no_progress,
+)
 
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
-from .loaded_models import DEFAULT_RETRIEVER, WORDS, LoadedModels, default_retriever
+from ..answering.spelling import spelling_of
+from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels, default_retriever
 
 if TYPE_CHECKING:
     from ...retrieval.near_duplicates import DuplicateRule
@@ -31,13 +40,16 @@ Terms = Callable[[str], Sequence[str]]
 CACHED_PASSAGES = 4096  # whose terms are kept to find near-duplicates: 12 MB
 
 
-class IndexView:
+class OpenCommit:
     """A commit, its snapshot, and the retrievers over it, each built once."""
 
     def __init__(
-        self, commit: str, snapshot: Snapshot, analyzer: Analyzer, models: LoadedModels, terms_of: Terms
+        self, digest: str, snapshot: Snapshot, analyzer: Analyzer, models: LoadedModels, terms_of: Terms
     ) -> None:
-        self.commit, self.snapshot, self.analyzer, self.models = commit, snapshot, analyzer, models
+        self.digest = digest
+        self.snapshot = snapshot
+        self.analyzer = analyzer
+        self.models = models
         self.is_held = False
         self._terms_of = terms_of
         self._retrievers: dict[tuple[object, ...], Retriever] = {}
@@ -53,7 +65,7 @@ class IndexView:
 
     @cached_property
     def default_retriever(self) -> str:
-        """The retriever where none is named: words rank the passages without a vector, if there are any."""
+        """The retriever where none is named. Words rank the passages without a vector, if there are any."""
         full = default_retriever(self.snapshot.settings)
         if self.n_encoded == self.snapshot.n_passages:
             return full
@@ -61,55 +73,82 @@ class IndexView:
             return WORDS
         return f"{WORDS}+{full}" if full == DEFAULT_RETRIEVER else full
 
-    def partial(self, how: SearchOptions) -> str:
-        """What a result of these options leaves out, such as "7 of 8 shards"; "" for nothing."""
-        n, total = self.n_encoded, self.snapshot.n_passages
-        lacking = f"vectors for {n:,} of {total:,} passages; the others are ranked by words"
-        found = [self.snapshot.partial, lacking if n < total and not how.retriever else ""]
-        return ", ".join(filter(None, found))
+    def left_out(self, options: SearchOptions) -> str:
+        """What is not searched with these options, such as "7 of 8 shards"; "" for nothing."""
+        parts = [self.snapshot.left_out] if self.snapshot.left_out else []
+        n_passages = self.snapshot.n_passages
+        if self.n_encoded < n_passages and not options.retriever:
+            encoded = f"vectors for {self.n_encoded:,} of {n_passages:,} passages"
+            parts.append(f"{encoded}; the others are ranked by words")
+        return ", ".join(parts)
+
+    def retriever_name(self, options: SearchOptions) -> str:
+        """The name of the retriever of these options, with "+rerank" if it re-ranks."""
+        below, reranker = self.models.split(options, self.default_retriever)
+        name = below if isinstance(below, str) else self._built(below, options.exact).name
+        return name + RERANK_SUFFIX if reranker else name
 
     def retriever(
         self,
-        how: SearchOptions,
+        options: SearchOptions,
         on_progress: ProgressCallback = no_progress,
         rule: DuplicateRule | None = None,
     ) -> Retriever:
         """The retriever of these options, with re-ranking and deduplication; IndexEmpty without passages."""
-        below, reranker = self.models.split(how, self.default_retriever)
-        retriever = self._built(below, how.exact)
+        below, reranker = self.models.split(options, self.default_retriever)
+        retriever = self._built(below, options.exact)
         if reranker:
             from ...retrieval.reranking import RerankingRetriever
 
             model = self.models.cross_encoder(reranker)
-            retriever = RerankingRetriever(retriever, model, how.rerank_depth, partial(on_progress, "rerank"))
-        if how.dedupe:
+            report = partial(on_progress, "rerank")
+            retriever = RerankingRetriever(retriever, model, options.rerank_depth, report)
+        if options.dedupe:
             from ...retrieval.near_duplicates import DeduplicatingRetriever
 
             retriever = DeduplicatingRetriever(retriever, self.analyzer, rule, self._terms_of)
         return retriever
 
-    def stages(self, how: SearchOptions) -> list[Ranker]:
-        """The single retrievers that the retriever of these options is made of."""
+    def search(
+        self, questions: Sequence[str], options: SearchOptions, on_progress: ProgressCallback
+    ) -> list[SearchResult]:
+        """The hits of each question."""
+        spellings = [self.spelling(question) for question in questions]
+        texts = [spelling.text for spelling in spellings]
+        selection = self.selection(options.where)
+        among = selection.passage_ids if selection else None
+        rankings = self.retriever(options, on_progress).search(texts, options.k, among)
+        name = self.retriever_name(options)
+        scope = selection.scope if selection else None
+        left_out = self.left_out(options)
+        return [
+            SearchResult(tuple(hits), spelling, name, scope, left_out)
+            for hits, spelling in zip(rankings, spellings, strict=True)
+        ]
+
+    def stages(self, options: SearchOptions) -> list[Ranker]:
+        """The single retrievers that the retriever of these options consists of."""
         from ...retrieval.retrievers import stages_of
 
-        below = self.models.split(how, self.default_retriever)[0]
+        below, _ = self.models.split(options, self.default_retriever)
         names = stages_of(below) if isinstance(below, str) else [below]
-        return [cast("Ranker", self._built(name, how.exact)) for name in names]
+        return [cast("Ranker", self._built(name, options.exact)) for name in names]
 
     def answerer(
-        self, how: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
+        self, options: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
         from ...retrieval.near_duplicates import READING_RULE
 
-        models, key = self.models, (how, calibrated, on_progress)
         on_progress("models", 0, 0)
+        key = (options, calibrated, on_progress)
         if self._answerer is not None and self._answerer[0] == key:
             return self._answerer[1]
-        retriever, reader = self.retriever(how, on_progress, READING_RULE), models.reader(how.reader)
+        retriever = self.retriever(options, on_progress, READING_RULE)
+        reader = self.models.reader(options.reader)
         calibration = None
-        if calibrated and isinstance(how.reader, str):
-            calibration = models.calibration(how.reader, reader.digest, retriever.name)
+        if calibrated and isinstance(options.reader, str):
+            calibration = self.models.calibration(options.reader, reader.digest, retriever.name)
         answerer = Answerer(
             snapshot=self.snapshot,
             postings=self.snapshot.postings(),
@@ -117,9 +156,9 @@ class IndexView:
             retriever=retriever,
             reader=reader,
             calibration=calibration,
-            options=how,
-            selection=self.selection(how.where),
-            partial=self.partial(how),
+            options=options,
+            selection=self.selection(options.where),
+            left_out=self.left_out(options),
             on_progress=on_progress,
         )
         self._answerer = (key, answerer)
@@ -133,6 +172,10 @@ class IndexView:
             self._selected = (where, select(self.snapshot, where))
         return self._selected[1]
 
+    def spelling(self, question: str) -> Spelling:
+        """The question as typed and as searched."""
+        return spelling_of(question, self.snapshot.postings(), self.snapshot, self.analyzer)
+
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
         from ...retrieval.retrievers import build
 
@@ -145,12 +188,12 @@ class IndexView:
         return built
 
     def hold(self) -> Snapshot:
-        """The snapshot, which stays readable from now on, until nobody refers to it."""
+        """The snapshot, which stays readable until nothing refers to it."""
         self.is_held = True
         return self.snapshot
 
     def reopen(self) -> bool:
-        """Begin to read again; False when something else was committed."""
+        """Begin to read again; False if there is a new commit."""
         return self.is_held or self.snapshot.reopen()
 
     def end_transaction(self) -> None:
@@ -164,53 +207,55 @@ class IndexView:
             self.snapshot.close()
 
 
-class Views:
-    """The current view of a store."""
+class OpenCommits:
+    """The last commit of a store, opened again when there is a new one."""
 
     def __init__(self, store: Store, models: LoadedModels) -> None:
-        self._store, self._models = store, models
-        self._view: IndexView | None = None
+        self._store = store
+        self._models = models
+        self._commit: OpenCommit | None = None
         self._lock = RLock()
         self._depth = 0
         self._terms_of = lru_cache(CACHED_PASSAGES)(lambda text: self.analyzer.terms(text))
 
     @cached_property
     def analyzer(self) -> Analyzer:
-        """The analyzer that the index was made with, which no commit changes."""
+        """The analyzer of the index, which no commit changes."""
         return Analyzer.from_settings(self._store.settings)
 
     @contextmanager
-    def current(self) -> Iterator[IndexView]:
-        """The view of the last commit; nobody else can use it meanwhile, so be brief."""
+    def current(self) -> Iterator[OpenCommit]:
+        """The last commit. Holds the library's lock until the block ends."""
         with self._lock:
             self._store.check_open()
-            if self._view is None or self._depth == 0:
-                self._view = self._reopened()
+            if self._commit is None or self._depth == 0:
+                self._commit = self._reopened()
             self._depth += 1
             try:
-                yield self._view
+                yield self._commit
             finally:
                 self._depth -= 1
-                if self._depth == 0 and self._view is not None:
-                    self._view.end_transaction()
+                if self._depth == 0 and self._commit is not None:
+                    self._commit.end_transaction()
 
     def close(self) -> None:
-        """Drop the view; held snapshots stay open."""
+        """Close the commit; held snapshots stay open."""
         with self._lock:
-            if self._view is not None:
-                self._view.close()
-                self._view = None
+            if self._commit is not None:
+                self._commit.close()
+                self._commit = None
 
-    def _reopened(self) -> IndexView:
-        commit = self._store.commit_digest()
-        view, self._view = self._view, None
-        if view is not None:
-            if view.commit == commit and view.reopen():
-                return view
-            view.close()
+    def _reopened(self) -> OpenCommit:
+        digest = self._store.commit_digest()
+        commit = self._commit
+        self._commit = None
+        if commit is not None:
+            if commit.digest == digest and commit.reopen():
+                return commit
+            commit.close()
         while True:  # until the snapshot is of the commit that was looked up
-            commit = self._store.commit_digest()
+            digest = self._store.commit_digest()
             snapshot = self._store.snapshot()
-            if self._store.commit_digest() == commit:
-                return IndexView(commit, snapshot, self.analyzer, self._models, self._terms_of)
+            if self._store.commit_digest() == digest:
+                return OpenCommit(digest, snapshot, self.analyzer, self._models, self._terms_of)
             snapshot.close()

@@ -1,4 +1,4 @@
-"""What an index holds, what could not be read, what to do about it, and whether its files are intact."""
+"""Figures of an index, advice on its state, a check of the installation, and verification of its files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -20,63 +20,66 @@ from spanwise.errors import SpanwiseError
 from spanwise.version import __version__
 
 from ...index.ann import CACHE as CODES
+from ...index.schema import UnreadFile
 from ...index.shards import is_sharded, shard_folders
 from ...index.store import Store
 from ...models.model_files import wrong_weights
-from ..folders import CATALOG_NAME, is_writable, resolve_index
+from ..folders import CATALOG_NAME, Root, is_writable, resolve_index
 from .answer_cache import CACHE_NAME, AnswerCache
-from .loaded_models import RERANKER, ModelKind, command
+from .loaded_models import COLBERT, MODEL, RERANKER, LoadedModels, ModelKind, command
 
 if TYPE_CHECKING:
     from ...index.snapshot import Snapshot
-    from .library import Library
 
 LANGUAGE = "the built-in models read English"
 BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
 EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
 
 
-def status_record(library: Library, check: bool = False) -> dict[str, Any]:
-    """The figures of an index, of its last commit; with `check` also those of the installation."""
-    with library.reading() as snapshot:
-        record = _record(library, snapshot)
-    return record | ({"check": check_record(library)} if check else {})
-
-
-def _record(library: Library, snapshot: Snapshot) -> dict[str, Any]:
-    known, missing = snapshot.descriptions(), library.missing_vectors()
-    refusals = snapshot.unread_files().values()
-    refused = {
-        kind: _counts(one.reason.partition(":")[0] for one in refusals if one.kind == kind)
-        for kind in ("rejected", "skipped")
-    }
+def status_record(
+    snapshot: Snapshot, store: Store, roots: Sequence[Root], is_caching: bool
+) -> dict[str, Any]:
+    """The figures of a commit of an index."""
+    index = store.path
+    model = store.settings[MODEL] or None
+    colbert = store.settings.get(COLBERT) or None
+    documents = snapshot.descriptions()
+    missing = missing_vectors(snapshot, model)
+    refusals = list(snapshot.unread_files().values())
     return {
-        "index": str(library.store.path),
+        "index": str(index),
         "roots": [
             {"label": root.label, "folder": str(root.folder), "there": isdir(root.folder)}  # noqa: PTH112
-            for root in library.roots
+            for root in roots
         ],
         "generation": snapshot.generation,
-        "last_commit": last_commit(library.store.path),
-        "bytes": bytes_below(library.store.path),
-        "disk": disk_record(library.store.path, snapshot),
+        "last_commit": last_commit(index),
+        "bytes": bytes_below(index),
+        "disk": disk_record(index, snapshot),
         "documents": snapshot.n_documents,
         "passages": snapshot.n_passages,
         "vectors": snapshot.n_passages - missing,
         "missing_vectors": missing,
-        "model": library.model,
-        "language": LANGUAGE if {library.model, library.colbert} <= BUILT_IN else "",
+        "model": model,
+        "language": LANGUAGE if {model, colbert} <= BUILT_IN else "",
         "approximate": approximate_record(snapshot),
-        "colbert": colbert_record(library, snapshot),
-        "formats": _counts(document.media_type for document in known),
-        "remarks": sum("remark" in document.metadata for document in known),
-        **refused,
-        "cache": cache_record(library.store.path, library.is_caching),
+        "colbert": colbert_record(snapshot, colbert),
+        "formats": _counts(document.media_type for document in documents),
+        "remarks": sum("remark" in document.metadata for document in documents),
+        "rejected": _reasons(refusals, "rejected"),
+        "skipped": _reasons(refusals, "skipped"),
+        "cache": cache_record(index, is_caching),
     }
 
 
+def missing_vectors(snapshot: Snapshot, model: str | None) -> int:
+    """The number of passages without a dense vector, or token vector in an index without dense ones."""
+    models = snapshot.vector_models() if model else snapshot.token_models()
+    return snapshot.n_passages - max(models.values(), default=0)
+
+
 def cache_record(index: Path, on: bool) -> dict[str, Any]:
-    """The answer cache of an index; `fault` is the reason why it is of no use, if so."""
+    """The answer cache of an index; `fault` is the reason why it cannot be used, or ""."""
     cache = AnswerCache(index / CACHE_NAME)
     answers = cache.count()
     cache.close()
@@ -90,32 +93,34 @@ def cache_record(index: Path, on: bool) -> dict[str, Any]:
 
 def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
     """The bytes of each part of an index: catalog, segments by kind, approximate indexes, cached answers."""
-    catalog, answers = (
-        sum(path.lstat().st_size for path in _files(index, file)) for file in (CATALOG_NAME, CACHE_NAME)
-    )
-    codes = sum(map(bytes_below, _files(index, CODES)))
-    return {"catalog": catalog, **snapshot.sizes(), "codes": codes, "answers": answers}
+    return {
+        "catalog": sum(path.lstat().st_size for path in _files(index, CATALOG_NAME)),
+        **snapshot.sizes(),
+        "codes": sum(map(bytes_below, _files(index, CODES))),
+        "answers": sum(path.lstat().st_size for path in _files(index, CACHE_NAME)),
+    }
 
 
 def _files(index: Path, name: str) -> list[Path]:
-    """The files of an index and of its shards whose names begin so."""
+    """The files of an index and of its shards whose names start with this one."""
     return [*index.glob(f"{name}*"), *index.glob(f"shard-*/{name}*")]
 
 
-def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | None:
-    """The token vectors of an index; None when it keeps none.
+def colbert_record(snapshot: Snapshot, model: str | None) -> dict[str, Any] | None:
+    """The token vectors of an index; None without a model of them.
 
-    `passages` have vectors, `missing` do not yet; `tokens` is the number of vectors, `bytes` their size on
+    `passages` have vectors, `missing` do not yet. `tokens` is the number of vectors, `bytes` their size on
     disk with their codebook.
     """
-    if library.colbert is None:
+    if model is None:
         return None
-    models, sizes = snapshot.token_models(), snapshot.sizes()
-    done = max(models.values(), default=0)
+    models = snapshot.token_models()
+    sizes = snapshot.sizes()
+    n_encoded = max(models.values(), default=0)
     return {
-        "model": library.colbert,
-        "passages": done,
-        "missing": snapshot.n_passages - done,
+        "model": model,
+        "passages": n_encoded,
+        "missing": snapshot.n_passages - n_encoded,
         "tokens": sum(map(snapshot.n_tokens, models)),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
@@ -123,17 +128,14 @@ def colbert_record(library: Library, snapshot: Snapshot) -> dict[str, Any] | Non
 
 def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
     """The approximate index of each model: recall of the exact top 10, wanted and measured, and vectors."""
-    found = {model: snapshot.tuning(model) for model in sorted(snapshot.vector_models())}
-    return [
-        {
-            "model": model,
-            "recall": round(one[0].recall, 4),
-            "wanted": round(one[0].wanted, 4),
-            "vectors": one[1],
-        }
-        for model, one in found.items()
-        if one is not None
-    ]
+    records = []
+    for model in sorted(snapshot.vector_models()):
+        tuning = snapshot.tuning(model)
+        if tuning is not None:
+            quality, n_vectors = tuning
+            recall = {"recall": round(quality.recall, 4), "wanted": round(quality.wanted, 4)}
+            records.append({"model": model, **recall, "vectors": n_vectors})
+    return records
 
 
 def file_records(snapshot: Snapshot) -> list[dict[str, str]]:
@@ -155,29 +157,35 @@ def file_records(snapshot: Snapshot) -> list[dict[str, str]]:
 
 
 def advice(record: Mapping[str, Any]) -> list[str]:
-    """What to do about the state of an index, one sentence each; empty when all is well."""
-    sync_command, listing = (command(verb, record["index"]) for verb in ("index", "status"))
-    found = [
+    """One sentence per problem in the state of an index, with its remedy."""
+    sync_command = command("index", record["index"])
+    listing = command("status", record["index"])
+    sentences = [
         f"{root['folder']} is missing: restore it, or run: {sync_command} --drop FOLDER"
         for root in record["roots"]
         if not root["there"]
     ]
     if not record["passages"]:
-        found.append(f"nothing can be searched yet; fill it with: {sync_command}")
+        sentences.append(f"nothing can be searched yet; fill it with: {sync_command}")
     n_tokens = record["colbert"]["missing"] if record["colbert"] else 0
     n_dense = record["missing_vectors"] if record["model"] else 0
     for kind, n in (("dense search", n_dense), ("search by tokens", n_tokens)):
         if n:
-            found.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
+            sentences.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
     if record["rejected"]:
-        found.append(f"some files could not be read; list them with: {listing} --rejected")
+        sentences.append(f"some files could not be read; list them with: {listing} --rejected")
     if record["remarks"]:
-        found.append(f"some documents have remarks; list them with: {listing} --files")
-    return found
+        sentences.append(f"some documents have remarks; list them with: {listing} --files")
+    return sentences
+
+
+def _reasons(refusals: Iterable[UnreadFile], kind: str) -> dict[str, int]:
+    """The number of refusals of a kind by reason."""
+    return _counts(each.reason.partition(":")[0] for each in refusals if each.kind == kind)
 
 
 def _counts(names: Iterable[str]) -> dict[str, int]:
-    """How often each name occurs, the most frequent first, then by name."""
+    """The number of times that each name occurs, the most frequent first, then by name."""
     return dict(sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -197,9 +205,10 @@ def bytes_below(folder: Path) -> int:
 # The installation
 
 
-def check_record(library: Library) -> dict[str, Any]:
+def installation_record(store: Store, models: LoadedModels) -> dict[str, Any]:
     """Versions, extras, digests of the models in use, free disk; `problems` are sentences."""
-    packages, problems = {}, []
+    packages: dict[str, str] = {}
+    problems: list[str] = []
     for requirement in requires("spanwise") or []:
         if "extra ==" in requirement:
             continue
@@ -209,23 +218,13 @@ def check_record(library: Library) -> dict[str, Any]:
         except PackageNotFoundError:
             problems.append(f"{name} is not installed. Install it with: pip install {name}")
     problems += wrong_weights()
-    digests = {}
-    models: dict[ModelKind, str] = {"reader": "builtin", "cross-encoder": RERANKER}
-    if library.model is not None:
-        models["encoder"] = library.model
-    if library.colbert is not None:
-        models["token-encoder"] = library.colbert
-    for kind, name in models.items():
-        try:
-            digests[kind] = {"name": name, "digest": library.model_digest(kind, name)}
-        except (SpanwiseError, OSError) as error:
-            problems.append(f"the {kind} {name} cannot be used: {error}")
-    path = library.store.path
-    free = shutil.disk_usage(path).free
-    if free < bytes_below(path):
-        problems.append(f"only {free / 1e9:.1f} GB are free at {path}: a sync may fill the disk")
-    if not is_writable(path):
-        problems.append(f"{path} cannot be written to: it can be searched and not synced")
+    digests = _model_digests(store, models, problems)
+    index = store.path
+    free = shutil.disk_usage(index).free
+    if free < bytes_below(index):
+        problems.append(f"only {free / 1e9:.1f} GB are free at {index}: a sync may fill the disk")
+    if not is_writable(index):
+        problems.append(f"{index} cannot be written to: it can be searched and not synced")
     return {
         "spanwise": __version__,
         "python": sys.version.split()[0],
@@ -238,12 +237,36 @@ def check_record(library: Library) -> dict[str, Any]:
     }
 
 
+def _model_digests(store: Store, models: LoadedModels, problems: list[str]) -> dict[str, dict[str, str]]:
+    """Name and digest of each model in use; a model that cannot be used is added to the problems."""
+    names: dict[ModelKind, str] = {"reader": "builtin", "cross-encoder": RERANKER}
+    if store.settings[MODEL]:
+        names["encoder"] = store.settings[MODEL]
+    if store.settings.get(COLBERT):
+        names["token-encoder"] = store.settings[COLBERT]
+    digests: dict[str, dict[str, str]] = {}
+    for kind, name in names.items():
+        try:
+            digests[kind] = {"name": name, "digest": models.digest(kind, name)}
+        except (SpanwiseError, OSError) as error:
+            problems.append(f"the {kind} {name} cannot be used: {error}")
+    return digests
+
+
 # Verification
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The index, a line for each problem, and how much was checked: 0 where there is a problem."""
+    """The result of reading and checking all files of an index.
+
+    Attributes:
+        index: the directory of the index.
+        problems: one line per problem.
+        documents: the number of documents checked; 0 with a problem.
+        passages: the number of passages checked; 0 with a problem.
+        bytes: the number of bytes checked; 0 with a problem.
+    """
 
     index: Path
     problems: tuple[str, ...]
@@ -253,19 +276,29 @@ class Verification:
 
 
 def verify(index: str | Path) -> Verification:
-    """The problems of an index, named by its directory or by the folder that holds it; reads all of it."""
-    path, problems, counts = resolve_index(Path(index)), list[str](), [0, 0]
+    """Read and check all files of an index, named by its directory or by the folder that holds it."""
+    path = resolve_index(Path(index))
+    problems: list[str] = []
+    n_documents = 0
+    n_passages = 0
     for part in shard_folders(path) if is_sharded(path) else [path]:
         with Store.open(part) as store:
             problems += store.verify()
             if not problems:
                 with store.snapshot() as snapshot:
-                    counts = [counts[0] + snapshot.n_documents, counts[1] + snapshot.n_passages]
-    return Verification(path, tuple(problems), *([] if problems else [*counts, bytes_below(path)]))
+                    n_documents += snapshot.n_documents
+                    n_passages += snapshot.n_passages
+    if problems:
+        return Verification(path, tuple(problems))
+    return Verification(path, (), n_documents, n_passages, bytes_below(path))
 
 
-def verification_record(found: Verification) -> dict[str, Any]:
+def verification_record(verification: Verification) -> dict[str, Any]:
     """The JSON of `verify --json`."""
-    checked = {"documents": found.documents, "passages": found.passages, "bytes": found.bytes}
-    problems = list(found.problems)
-    return {"index": str(found.index), "problems": problems, "checked": {} if problems else checked}
+    checked = {key: getattr(verification, key) for key in ("documents", "passages", "bytes")}
+    problems = list(verification.problems)
+    return {
+        "index": str(verification.index),
+        "problems": problems,
+        "checked": {} if problems else checked,
+    }

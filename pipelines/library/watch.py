@@ -1,7 +1,7 @@
-"""Keeps an index current: a sync after each quiet period that follows changes, until it is interrupted.
+"""Keeps an index current: a sync after changes and a quiet period, until it is interrupted.
 
-File notices can be lost, and some network drives send none. So there is also a sync at the start and one
-every ten minutes. A sync that fails is reported once and tried again; a missing folder is waited for.
+File events can be lost, and some network drives send none. So there is also a sync at the start and every ten
+minutes. A sync that fails is reported once and tried again. Watching waits for a missing folder.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from .library import Library
 
 FULL_SYNC_S = 600.0
 RETRY_S = 5.0
-TICK_S = 1.0  # how soon a missing folder is noticed
-MAX_WAIT_S = 60.0  # until a sync while the changes do not end
+TICK_S = 1.0  # between two checks for a missing folder
+MAX_WAIT_S = 60.0  # until a sync while changes go on
 
 
 class Watch:
@@ -34,7 +34,10 @@ class Watch:
         on_sync: Callable[[SyncReport], None],
         on_error: Callable[[str], None],
     ) -> None:
-        self.library, self.sync, self.on_sync, self.on_error = library, sync, on_sync, on_error
+        self.library = library
+        self.sync = sync
+        self.on_sync = on_sync
+        self.on_error = on_error
         self._folders = [root.folder for root in library.roots]
         self._next_sync = 0.0
         self._message = ""
@@ -51,7 +54,7 @@ class Watch:
             for changed in _quiet_periods(list(watched), self.library.store.path.resolve(), delay_s):
                 due = changed or time.monotonic() >= self._next_sync
                 if due and not self._attempt():
-                    break  # a folder may have gone and come back, which ends its notices
+                    break  # a folder that was deleted and created again sends no events
                 if self._states() != watched:
                     self._next_sync = 0.0
                     break
@@ -72,8 +75,8 @@ class Watch:
         return True
 
     def _states(self) -> dict[Path, tuple[int, int] | None]:
-        """Device and inode of each folder, None for a missing one, by which a replaced folder is noticed."""
-        with suppress(SpanwiseError):  # an index that is missing with its folder: its last folders are kept
+        """Device and inode of each folder, which show that it was replaced; None for a missing folder."""
+        with suppress(SpanwiseError):  # the index may be missing with its folder; then the last folders count
             self._folders = [root.folder for root in self.library.roots]
         return {folder: _state(folder) for folder in self._folders}
 
@@ -103,7 +106,7 @@ def _quiet_periods(folders: list[Path], index: Path, delay_s: float) -> Iterator
 
 
 def is_relevant(path: Path, folders: list[Path], index: Path) -> bool:
-    """Whether a sync could see a change: not in the index itself, nor in ignored files."""
+    """True for a path that a sync reads: outside of the index and of ignored files."""
     if path.is_relative_to(index):
         return False
     below = [path.relative_to(folder).parts for folder in folders if path.is_relative_to(folder)]

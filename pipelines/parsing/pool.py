@@ -1,9 +1,9 @@
 """Files parsed in child processes, so that a crash, a hang or a zip bomb costs one file and never a folder.
 
-A child is started for the first file and replaced after many, so that leaks end with it. A file on which a
-used child dies is tried again in a fresh one. A hostile file that takes a child over can make up its own text
-and nothing else: id and digest are the parent's, passages are cut from the stored text, every offset is
-checked.
+A child is started for the first file and replaced after many files, which ends leaks. A file on which a used
+child dies is tried again in a new one. A hostile file that takes over a child can only invent its own
+document: id and digest are the parent's, passages take their text from the document, all offsets and places
+are checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from array import array
 from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,12 +29,11 @@ from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage
 
 from ...corpora.folder import FoundFile
-from ...corpora.passages import passages_at
 from ...corpora.readers.pdf_page import Box
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure
-from .worker import BrokenMessage, Limits, Message, receive, send
+from .worker import MAX_HEADER, BrokenMessage, Limits, Message, receive, send
 
 T = TypeVar("T")
 
@@ -43,8 +41,8 @@ START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start.pop('path'); "
     "from spanwise.pipelines.parsing.worker import main; main(**start)"
 )
-# The environment of a child; passwords and keys in the rest are not its business.
-KEPT = frozenset(
+# The environment of a child: pass on only these variables; others may hold secrets.
+PASSED_ON = frozenset(
     "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH "
     "PYTHONHOME PYTHONPATH PYTHONHASHSEED PYTHONUTF8".split()
 )
@@ -61,7 +59,7 @@ NONSENSE = "its parser gave an answer that makes no sense"
 
 
 class ChildDied(Exception):
-    """No answer; the message is the reason to reject the file. `late`: killed by the clock."""
+    """A child ended without an answer. The message is the reason to reject the file; `late`: by timeout."""
 
     def __init__(self, reason: str, late: bool = False) -> None:
         super().__init__(reason)
@@ -73,7 +71,7 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedDocument:
     """A document ready to be stored: its passages, and the index terms of each."""
 
     document: Document
@@ -90,11 +88,13 @@ class TermLines(UserList[str]):
 
 
 class Child:
-    """One child process: started, asked, killed when it is late."""
+    """One child process."""
 
     def __init__(self, limits: Limits, analyzer: Mapping[str, str]) -> None:
-        self._limits, self._late = limits, False
-        self.n_files = self.n_bytes = 0
+        self._limits = limits
+        self._late = False
+        self.n_files = 0
+        self.n_bytes = 0
         path = [str(Path(entry).absolute()) for entry in sys.path]
         start = json.dumps({"path": path, "limits": asdict(limits), "analyzer": dict(analyzer)})
         self._stderr = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115, `close` closes it
@@ -104,7 +104,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._stderr,
-                env={name: value for name, value in os.environ.items() if name in KEPT} | LEAN,
+                env={name: value for name, value in os.environ.items() if name in PASSED_ON} | LEAN,
                 start_new_session=True,  # Ctrl-C is for the parent, which ends its children
             )
         except OSError as error:
@@ -112,7 +112,7 @@ class Child:
             raise SpanwiseError(f"no process can be started to read files: {error.strerror}") from error
 
     def ask(self, header: Mapping[str, object] | None, data: bytes = b"") -> Message:
-        """The answer to a request, with None the message that the child is ready; `ChildDied` without one."""
+        """The answer to a request; for None the message that the child is ready. `ChildDied` without one."""
         self.n_files += header is not None
         self.n_bytes += len(data)
         seconds = self._limits.wall_s + 2 * (len(data) // 1_000_000)
@@ -132,7 +132,7 @@ class Child:
         return answer
 
     def kill(self) -> None:
-        """Ends the child and what it started; whoever waits for its answer gets `ChildDied`."""
+        """Ends the child and its own children; a thread that waits for its answer gets `ChildDied`."""
         if sys.platform == "win32":
             self._process.kill()
         elif self._process.poll() is None:
@@ -144,7 +144,7 @@ class Child:
         self.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._stderr):
-            with suppress(OSError):  # what was not yet written has no reader any more
+            with suppress(OSError):  # unwritten bytes have no reader any more
                 cast(BinaryIO, pipe).close()
 
     def _stop_late(self) -> None:
@@ -164,22 +164,23 @@ class Child:
             return ChildDied("its parser was killed, perhaps because the machine ran out of memory")
         self._stderr.seek(0)
         last = self._stderr.read(1 << 20).decode("utf-8", "replace").strip().splitlines()[-1:]
-        how = f"crashed (signal {-status})" if status < 0 else f"ended its process (exit status {status})"
-        return ChildDied(": ".join([f"its parser {how}", *(line[:200] for line in last)]))
+        end = f"crashed (signal {-status})" if status < 0 else f"ended its process (exit status {status})"
+        return ChildDied(": ".join([f"its parser {end}", *(line[:200] for line in last)]))
 
 
 class ParseWorker:
-    """One child at most. `parse`, `split` and `ask` are for one thread at a time, `stop` for any."""
+    """At most one child. One thread at a time may call `parse`, `split` and `ask`; any thread `stop`."""
 
     def __init__(self, analyzer: Mapping[str, str], limits: Limits | None = None) -> None:
-        self._analyzer, self._limits = analyzer, limits or Limits()
+        self._analyzer = analyzer
+        self._limits = limits or Limits()
         self._child: Child | None = None
         self._changing = threading.Lock()
         self._stopped = False
 
     def parse(
         self, data: bytes, document_id: str, sha256: str, stored: Mapping[str, object] | None = None
-    ) -> Parsed | SkippedFile:
+    ) -> ParsedDocument | SkippedFile:
         """The document in the bytes of a file; `DocumentRejected` says why there is none.
 
         With the structure of a `stored` document, `data` is its text.
@@ -188,16 +189,19 @@ class ParseWorker:
         if "skipped" in answer:
             return SkippedFile(document_id, _one_line(answer["skipped"]))
         try:
-            text, spans, terms = blocks
+            text, places, terms = blocks
             row = {**answer, "id": document_id, "sha256": sha256, "text": text.decode()}
             document = document_from_row(row)
             _check(document)
-            return _with_passages(document, spans, terms)
+            if len(places) > MAX_HEADER:
+                raise ValueError(f"the places of passages take {len(places):,} bytes")
+            passages = _checked_passages(document, json.loads(places))
+            return ParsedDocument(document, passages, _checked_terms(terms, len(passages)))
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
             self._replace()
             raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
-    def split(self, document: Document) -> Parsed | SkippedFile:
+    def split(self, document: Document) -> ParsedDocument | SkippedFile:
         """The passages and terms of a document that is parsed already."""
         return self.parse(document.text.encode(), document.id, document.sha256, document_structure(document))
 
@@ -222,19 +226,19 @@ class ParseWorker:
                     raise DocumentRejected(str(death)) from None
 
     def stop(self) -> None:
-        """Ends the child for good; whoever waits for an answer gets `Stopped`."""
+        """Ends the child for good; a thread that waits for an answer gets `Stopped`."""
         with self._changing:
             self._stopped = True
             if self._child is not None:
                 self._child.kill()
 
     def close(self) -> None:
-        """Ends the child and releases it; nobody may be waiting for an answer."""
+        """Ends the child and releases it; no thread may be waiting for an answer."""
         self.stop()
         self._replace()
 
     def _ready(self, n_bytes: int) -> Child:
-        """The child, started where there is none and where this one has read enough."""
+        """The child: a new one if there is none, or if it has read its share of files."""
         child = self._child
         if child and (child.n_files >= FILES_PER_CHILD or child.n_bytes + n_bytes > BYTES_PER_CHILD):
             self._replace()
@@ -249,13 +253,14 @@ class ParseWorker:
         except ChildDied as death:
             if self._stopped:
                 raise Stopped from None
-            # Not the fault of a file: rejecting it, and all others, would empty the index.
+            # No file is at fault: rejecting this one, and all others, would empty the index.
             raise SpanwiseError(f"the process that reads files does not start: {death}") from None
         return child
 
     def _replace(self) -> None:
         with self._changing:
-            child, self._child = self._child, None
+            child = self._child
+            self._child = None
         if child is not None:
             child.close()
 
@@ -265,44 +270,67 @@ def _one_line(reason: object) -> str:
 
 
 def _check(document: Document) -> None:
-    """Raises `TypeError` or `ValueError` for what no document can be."""
+    """`TypeError` or `ValueError` for values that no document can have."""
     words = [document.media_type, document.title, *document.metadata.keys(), *document.metadata.values()]
-    words += [one.text for one in document.headings] + [one.text for one in document.labels]
+    words += [heading.text for heading in document.headings]
+    words += [label.text for label in document.labels]
     "".join(words).encode()
-    starts = [one.start for one in document.headings], [one.start for one in document.labels]
-    for offsets in (list(document.page_starts), sorted(starts[0]), starts[1]):
-        _check_ascending(offsets, len(document.text))
-    if not all(type(one.level) is int and 1 <= one.level <= MAX_LEVEL for one in document.headings):
+    _check_ascending(document.page_starts, 0, len(document.text))
+    _check_ascending(sorted(heading.start for heading in document.headings), 0, len(document.text))
+    _check_ascending([label.start for label in document.labels], 0, len(document.text))
+    levels = [heading.level for heading in document.headings]
+    if not all(type(level) is int and 1 <= level <= MAX_LEVEL for level in levels):
         raise ValueError(f"a heading has no level from 1 to {MAX_LEVEL}")
 
 
-def _check_ascending(offsets: Sequence[Any], end: int) -> None:
-    if not all(type(offset) is int and 0 <= offset <= end for offset in offsets):
-        raise ValueError("an offset is outside of the text")
-    if not all(a <= b for a, b in pairwise(offsets)):
-        raise ValueError("offsets are out of order")
+def _check_ascending(numbers: Sequence[Any], least: int, most: int) -> None:
+    """`ValueError` unless these are integers in rising order within the limits."""
+    if not all(type(number) is int and least <= number <= most for number in numbers):
+        raise ValueError("an offset or a place is outside of the text")
+    if not all(a <= b for a, b in pairwise(numbers)):
+        raise ValueError("offsets or places are out of order")
 
 
-def _with_passages(document: Document, spans: bytes, terms: bytes) -> Parsed:
-    offsets = array("q")
-    offsets.frombytes(spans)
-    starts, ends = offsets[::2].tolist(), offsets[1::2].tolist()
-    for column in (starts, ends):
-        _check_ascending(column, len(document.text))
+def _checked_passages(document: Document, rows: Sequence[Sequence[Any]]) -> list[Passage]:
+    """The passages at a child's `places_of`, with the text of the document.
+
+    `ValueError` for places that the document does not have.
+    """
+    n_characters = len(document.text)
+    starts, ends, pages, lines, headings, labels = map(list, zip(*rows, strict=True)) if rows else [[]] * 6
+    _check_ascending(starts, 0, n_characters)
+    _check_ascending(ends, 0, n_characters)
+    _check_ascending(lines, 1, document.text.count("\n") + 1)
+    if document.page_starts:
+        _check_ascending(pages, 1, len(document.page_starts))
+    elif any(page is not None for page in pages):
+        raise ValueError("a passage has a page in a document without pages")
     if not all(start < end for start, end in zip(starts, ends, strict=True)):
         raise ValueError("a passage is empty")
-    if sum(ends) - sum(starts) > MAX_OVERLAP * len(document.text):
+    if sum(ends) - sum(starts) > MAX_OVERLAP * n_characters:
         raise ValueError("passages hold the text many times over")
-    lines = terms.decode().split("\n") if starts else []
-    if len(lines) != len(starts):
-        raise ValueError(f"{len(starts)} passages with {len(lines)} lines of terms")
-    return Parsed(document, passages_at(document, list(zip(starts, ends, strict=True))), TermLines(lines))
+    titles = {document.title, *(heading.text for heading in document.headings)}
+    if not titles.issuperset(chain.from_iterable(headings)):
+        raise ValueError("a passage has a heading that the document has not")
+    if not {"", *(label.text for label in document.labels)}.issuperset(labels):
+        raise ValueError("a passage has a label that the document has not")
+    return [
+        Passage(0, document.id, start, end, document.text[start:end], page, line, tuple(heading), label)
+        for start, end, page, line, heading, label in rows
+    ]
+
+
+def _checked_terms(terms: bytes, n_passages: int) -> TermLines:
+    lines = terms.decode().split("\n") if n_passages else []
+    if len(lines) != n_passages:
+        raise ValueError(f"{n_passages} passages with {len(lines)} lines of terms")
+    return TermLines(lines)
 
 
 class ParsePool:
-    """`workers` workers, none of which starts a child before it is needed; leaving the context ends them.
+    """`workers` workers, each of which starts a child when it is needed. Leaving the context ends them.
 
-    By default one worker a core, four at most: one process stores their results.
+    By default one worker per core and at most four, because one process stores their results.
     """
 
     def __init__(self, analyzer: Mapping[str, str], workers: int | None = None) -> None:
@@ -320,7 +348,7 @@ class ParsePool:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Ends all children at once, and the threads that wait for them."""
+        """Ends all children, and the threads that wait for them."""
         for worker in self._workers:
             worker.stop()
         self._threads.shutdown(cancel_futures=True)
@@ -330,7 +358,7 @@ class ParsePool:
     def map(self, work: Callable[[ParseWorker, FoundFile], T], files: Iterable[FoundFile]) -> Iterator[T]:
         """The results of `work` in the order of the files; an error comes out in its turn.
 
-        Only so many results are ready ahead that memory does not grow with the folder.
+        The number of results computed ahead is limited, so memory does not grow with the folder.
         """
         waiting: deque[tuple[Future[T], int]] = deque()
         ahead = 0
@@ -360,7 +388,7 @@ class PageDrawer:
         self._asking = threading.Lock()
 
     def png(self, data: bytes, page: int, width: int) -> bytes:
-        """Page `page`, from 1, as PNG of `width` pixels at most; `DocumentRejected` when there is none."""
+        """Page `page`, from 1, as PNG at most `width` pixels wide; `DocumentRejected` without such a page."""
         with self._asking:
             _, blocks = self._worker.ask({"page": page, "width": width}, data)
         if len(blocks) != 1 or not blocks[0].startswith(b"\x89PNG\r\n\x1a\n"):
@@ -376,10 +404,11 @@ class PageDrawer:
             answer, _ = self._worker.ask(request, data)
         try:
             n_pages, width, height, boxes = answer["boxes"]
-            found = [(float(x), float(y), float(w), float(h)) for x, y, w, h in boxes]
-            if not all(abs(float(number)) < 1e6 for number in (n_pages, width, height, *chain(*found))):
+            checked = [(float(x), float(y), float(w), float(h)) for x, y, w, h in boxes]
+            numbers = [n_pages, width, height, *chain.from_iterable(checked)]
+            if not all(abs(float(number)) < 1e6 for number in numbers):
                 raise ValueError("a number is too large")
-            return int(n_pages), float(width), float(height), found
+            return int(n_pages), float(width), float(height), checked
         except (KeyError, TypeError, ValueError) as error:
             raise DocumentRejected(NONSENSE) from error
 

@@ -1,9 +1,9 @@
-"""Sync: the index becomes what the folder is. New, changed and removed files, then missing vectors.
+"""Sync: updates an index to its folders. New, changed and removed files come first, then missing vectors.
 
-A file with the size and time of the index counts as unchanged; otherwise its digest decides. Rejected files
-are remembered in the same way, with the reason. Words are committed before vectors, so that lexical search is
-ready first, and both in parts, so that an interrupted sync resumes where it stopped. The files alone decide
-where the parts end: the same files give the same segments.
+A file with the size and time in the index counts as unchanged; otherwise its digest decides. Rejected files
+are stored in the same way, with the reason. Words are committed before vectors, so that lexical search is
+ready first. Both are committed in parts, so that an interrupted sync resumes where it stopped. Segment
+boundaries depend only on the files, so builds are reproducible.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from ...index.schema import FileState, UnreadFile, indexed_text
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
-from .pool import Parsed, ParsePool, ParseWorker
+from .pool import ParsedDocument, ParsePool, ParseWorker
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, TokenEncoder
@@ -43,10 +43,10 @@ TOKENS_PER_COMMIT = 1_024  # passages
 SAMPLED = 1_024  # passages that a codebook is trained on
 SEED = 0
 NEVER = (0, 0)  # the size and time that no file has
-PARSER = "parser"  # the metadata key of documents that a function of the user parsed
+PARSER = "parser"  # the metadata key of documents that a user's function parsed
 
 Parse = Callable[[bytes, str], Document]
-"""A parser of the user's own: the bytes of a file and its document id to the document."""
+"""A user's parser: from the bytes of a file and its document id to the document."""
 
 
 # Words
@@ -61,7 +61,7 @@ def sync_words(
     retry: bool = False,
     parsers: Mapping[str, Parse] | None = None,
 ) -> SyncReport:
-    """Adds, updates and removes what changed, for lexical search; one bad file stops nothing.
+    """Adds, updates and removes the changed documents, for lexical search. A bad file stops nothing.
 
     `workers` processes parse the files; `retry` reads rejected files again. `parsers` are functions for
     suffixes such as ".log": they run in this process, and files that others parsed are parsed again.
@@ -70,12 +70,13 @@ def sync_words(
     own = {suffix.lower(): parse for suffix, parse in (parsers or {}).items()}
     with store.writer() as writer:
         with store.snapshot() as snapshot:
-            known, refused = snapshot.files(), snapshot.unread_files()
+            stored = snapshot.files()
+            refused = snapshot.unread_files()
             stale = _parsed_by_others(snapshot, own)
         readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
-        update = _Update(writer, listing, known, {} if retry else refused, readers)
+        update = _Update(writer, listing, stored, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
-        fresh = {name: state for name, state in known.items() if name not in stale}
+        fresh = {name: state for name, state in stored.items() if name not in stale}
         reader = FileReader(store, fresh, own, readers)
         with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
@@ -86,7 +87,7 @@ def sync_words(
 
 
 def name_of(parse: Parse) -> str:
-    """The name under which documents remember their parser."""
+    """The name of a parser in the metadata of its documents."""
     return f"{getattr(parse, '__module__', '')}.{getattr(parse, '__qualname__', type(parse).__qualname__)}"
 
 
@@ -95,58 +96,65 @@ def _parsed_by_others(snapshot: Snapshot, own: Mapping[str, Parse]) -> set[str]:
     if not own:
         return set()
     names = {suffix: name_of(parse) for suffix, parse in own.items()}
-    return {
-        document.id
-        for document in snapshot.descriptions()
-        if (parser := document.metadata.get(PARSER)) != names.get(suffix_of(document.id), parser)
-    }
+    stale = set()
+    for document in snapshot.descriptions():
+        name = names.get(suffix_of(document.id))
+        if name is not None and document.metadata.get(PARSER) != name:
+            stale.add(document.id)
+    return stale
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result for one file: a document, the reason for none, or None when the file did not change."""
+    """The result for one file: a document, a refusal, or None for an unchanged file."""
 
     file: FoundFile
     state: FileState
-    found: Parsed | UnreadFile | None
+    result: ParsedDocument | UnreadFile | None
 
 
 class FileReader:
-    """Reads files against what an index holds; several threads may call it at once.
+    """Reads files that differ from those of an index. Several threads may call it at once.
 
-    `own` are the user's parsers, `readers` the names of all, which refusals remember.
+    `stored` are the files in the index, `own` the user's parsers, `readers` the names of all parsers, which
+    are stored with refusals.
     """
 
     def __init__(
-        self, store: Store, known: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
+        self, store: Store, stored: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
     ) -> None:
-        self._store, self._known, self._own, self._readers = store, known, own, readers
+        self._store = store
+        self._stored = stored
+        self._own = own
+        self._readers = readers
         self._by_bytes = {
-            (one.sha256, inner_suffix(name) + suffix_of(name)): name for name, one in known.items()
+            (state.sha256, inner_suffix(name) + suffix_of(name)): name for name, state in stored.items()
         }
 
     def __call__(self, worker: ParseWorker, file: FoundFile) -> Outcome:
-        """The outcome for one file; no file can make it raise."""
-        # A file that cannot be opened is tried at each sync: its time need not change for that.
+        """The outcome for one file; raises for no file."""
+        # A file that cannot be opened is tried at each sync, because its time may stay the same.
         state = FileState(*NEVER, "")
         kind: Literal["rejected", "skipped"] = "rejected"
         try:
             data = read_regular(file.root, file.place)
             # The time is that of the listing: a file that changed since is seen by the next sync.
             state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
-            before = self._known.get(file.document_id)
+            before = self._stored.get(file.document_id)
             if before is not None and before.sha256 == state.sha256:
                 return Outcome(file, state, None)
             document = self._stored_copy(file.document_id, state.sha256)
-            if document is None and (parse := self._own.get(suffix_of(file.document_id))):
+            parse = self._own.get(suffix_of(file.document_id))
+            if document is None and parse is not None:
                 document = _parsed(parse, data, file.document_id, state.sha256)
             if document is not None:
-                found = worker.split(document)
+                result = worker.split(document)
             else:
-                found = worker.parse(data, file.document_id, state.sha256)
-            if isinstance(found, Parsed):
-                return Outcome(file, state, found)
-            kind, reason = "skipped", found.reason
+                result = worker.parse(data, file.document_id, state.sha256)
+            if isinstance(result, ParsedDocument):
+                return Outcome(file, state, result)
+            kind = "skipped"
+            reason = result.reason
         except DocumentRejected as error:
             reason = str(error)
         return Outcome(file, state, UnreadFile(state.size, state.mtime_ns, kind, reason, self._readers))
@@ -154,7 +162,7 @@ class FileReader:
     def _stored_copy(self, document_id: str, sha256: str) -> Document | None:
         """The document of a file that was renamed, moved or copied, without parsing it again.
 
-        None when no stored file has the same bytes and suffixes, and when its title may be its file's name.
+        None without a stored file of the same bytes and suffixes, or if its title may be the file's name.
         """
         same = self._by_bytes.get((sha256, inner_suffix(document_id) + suffix_of(document_id)))
         if same is None:
@@ -162,7 +170,7 @@ class FileReader:
         with self._store.snapshot() as snapshot:
             try:
                 document = snapshot.document(same)
-            except ValueError:  # removed by this very sync
+            except ValueError:  # this sync has removed it
                 return None
         if document.sha256 != sha256:
             return None
@@ -178,7 +186,7 @@ def suffix_of(document_id: str) -> str:
 
 
 def _parsed(parse: Parse, data: bytes, document_id: str, sha256: str) -> Document:
-    """The document of the user's function; DocumentRejected when it fails or returns something else."""
+    """The document of a user's function; DocumentRejected if it fails or returns something else."""
     try:
         document = parse(data, document_id)
     except DocumentRejected:
@@ -198,11 +206,14 @@ class _Update:
         self,
         writer: Writer,
         listing: Listing,
-        known: Mapping[str, FileState],
+        stored: Mapping[str, FileState],
         refused: Mapping[str, UnreadFile],
         reader: str,
     ) -> None:
-        self.writer, self.listing, self.known, self.refused = writer, listing, known, refused
+        self.writer = writer
+        self.listing = listing
+        self.stored = stored
+        self.refused = refused
         self.reader = reader
         self.added: list[str] = []
         self.updated: list[str] = []
@@ -211,19 +222,20 @@ class _Update:
         self.rejected: list[RejectedFile] = []
         self.skipped = Counter(listing.skipped)
         self.remarks: list[DocumentWarning] = []
-        self.staged_passages = self.staged_bytes = 0
+        self.staged_passages = 0
+        self.staged_bytes = 0
         for rejection in listing.rejected:
             self._refuse(rejection.document_id, UnreadFile(*NEVER, "rejected", rejection.reason, reader))
 
     def is_settled(self, file: FoundFile) -> bool:
-        """Whether a file need not be read, as it did not change."""
-        state = self.known.get(file.document_id)
+        """True for a file that did not change."""
+        state = self.stored.get(file.document_id)
         if state is not None and (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
             self.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
-        now = (file.size, file.mtime_ns, self.reader)
-        if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != now:
+        current = (file.size, file.mtime_ns, self.reader)
+        if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != current:
             return False
         self._count(file.document_id, refusal)
         return True
@@ -232,23 +244,25 @@ class _Update:
         self, files: Sequence[FoundFile], outcomes: Iterable[Outcome], on_progress: ProgressCallback
     ) -> None:
         """Store the outcomes as they come in."""
-        n_bytes, total = 0, sum(file.size for file in files)
-        for done, outcome in enumerate(outcomes, 1):
+        n_bytes = 0
+        total = sum(file.size for file in files)
+        for n_files, outcome in enumerate(outcomes, 1):
             self._store(outcome)
             n_bytes += outcome.file.size
             if self.staged_passages >= PASSAGES_PER_COMMIT or self.staged_bytes >= BYTES_PER_COMMIT:
                 self.writer.commit()
-                self.staged_passages = self.staged_bytes = 0
-            on_progress("files", done, len(files))
+                self.staged_passages = 0
+                self.staged_bytes = 0
+            on_progress("files", n_files, len(files))
             on_progress("bytes", n_bytes, total)
 
     def forget_gone(self, refused: Iterable[str]) -> None:
         """Remove the documents and refusals of files that are no longer there."""
-        found = {file.document_id for file in self.listing.files}
-        for gone in sorted(self.known.keys() - found):
+        present = {file.document_id for file in self.listing.files}
+        for gone in sorted(self.stored.keys() - present):
             self._remove(gone)
-        found |= {rejection.document_id for rejection in self.listing.rejected}
-        for gone in sorted(set(refused) - found):
+        present |= {rejection.document_id for rejection in self.listing.rejected}
+        for gone in sorted(set(refused) - present):
             self.writer.remove_unread_file(gone)
 
     def report(self, passages: int, seconds: float) -> SyncReport:
@@ -259,9 +273,9 @@ class _Update:
             updated=tuple(sorted(self.updated)),
             deleted=tuple(sorted(self.deleted)),
             unchanged=self.unchanged,
-            rejected=tuple(sorted(self.rejected, key=lambda one: one.document_id)),
+            rejected=tuple(sorted(self.rejected, key=lambda file: file.document_id)),
             skipped=dict(sorted(self.skipped.items())),
-            remarks=tuple(sorted(self.remarks, key=lambda one: one.document_id)),
+            remarks=tuple(sorted(self.remarks, key=lambda remark: remark.document_id)),
             found=len(listing.files) + len(listing.rejected) + sum(listing.skipped.values()),
             reused_vectors=self.writer.reused_vectors,
             passages=passages,
@@ -269,20 +283,21 @@ class _Update:
         )
 
     def _store(self, outcome: Outcome) -> None:
-        file, state, found = outcome.file, outcome.state, outcome.found
+        file = outcome.file
         self.staged_bytes += file.size
-        if isinstance(found, UnreadFile):
-            if file.document_id in self.known:
+        if isinstance(outcome.result, UnreadFile):
+            if file.document_id in self.stored:
                 self._remove(file.document_id)
-            self._refuse(file.document_id, found)
-        elif found is None:
-            self.writer.touch(file.document_id, state)
+            self._refuse(file.document_id, outcome.result)
+        elif outcome.result is None:
+            self.writer.touch(file.document_id, outcome.state)
             self.unchanged += 1
         else:
-            document = found.document
-            self.writer.put(document, found.passages, found.terms, state)
-            self.staged_passages += len(found.passages)
-            (self.updated if document.id in self.known else self.added).append(document.id)
+            document = outcome.result.document
+            passages = outcome.result.passages
+            self.writer.put(document, passages, outcome.result.terms, outcome.state)
+            self.staged_passages += len(passages)
+            (self.updated if document.id in self.stored else self.added).append(document.id)
             if remark := document.metadata.get("remark"):
                 self.remarks.append(DocumentWarning(document.id, remark))
 
@@ -321,8 +336,8 @@ def sync_dense(store: Store, encoder: Encoder, on_progress: ProgressCallback = n
 def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallback = no_progress) -> int:
     """Encodes the passages without token vectors of this encoder, committing each part.
 
-    A codebook is trained on a random sample of the passages. These are encoded first and stored like all
-    others, so that nothing is encoded twice.
+    A codebook is trained on a random sample of the passages. The sample is encoded first and stored like all
+    others, so no passage is encoded twice.
     """
     digest = encoder.digest
     with store.writer() as writer:
@@ -345,20 +360,21 @@ def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallba
 
 
 def _parts(ids: NDArray[np.int64], n: int) -> list[list[int]]:
-    return [ids[at : at + n].tolist() for at in range(0, len(ids), n)]
+    return [ids[start : start + n].tolist() for start in range(0, len(ids), n)]
 
 
 def _with_texts(
     store: Store, parts: Sequence[list[int]], task: str, on_progress: ProgressCallback
 ) -> Iterator[tuple[list[int], list[str], Callable[[int], None]]]:
-    """Each part with the texts of its passages, and a callback for the number of them that are encoded."""
-    done, total = 0, sum(map(len, parts))
+    """Each part with the texts of its passages, and a callback for the number of encoded ones."""
+    n_before = 0
+    total = sum(map(len, parts))
     for ids in parts:
         with store.snapshot() as snapshot:
             texts = [indexed_text(passage) for passage in snapshot.passages(ids)]
 
-        def encoded(n: int, before: int = done) -> None:
-            on_progress(task, before + n, total)
+        def on_done(n: int, n_before: int = n_before) -> None:
+            on_progress(task, n_before + n, total)
 
-        yield ids, texts, encoded
-        done += len(ids)
+        yield ids, texts, on_done
+        n_before += len(ids)

@@ -1,8 +1,8 @@
-"""The child process that parses one file a request, or draws a page of it, within limits that it cannot lift.
+"""The child process: parses one file per request, or draws a page of it, within limits that it cannot lift.
 
-Parent and child exchange a line of JSON and blocks of bytes: nothing in a message can run code. The child
-ends when its parent does. Where the system lacks a limit (Windows has none, macOS none on memory) the
-parent's clock alone holds.
+Parent and child exchange a line of JSON and blocks of bytes, so no message can run code. The child ends when
+its parent does. Where the system lacks a limit (Windows has none, macOS none on memory) only the parent's
+timeout holds.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import signal
 import sys
 import threading
 import time
-from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from spanwise.errors import DocumentRejected
+from spanwise.types import Passage
 
 from ...corpora.passages import split
 from ...corpora.reading import SkippedFile, parse
@@ -41,9 +41,13 @@ class BrokenMessage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a child may use: address space, seconds of CPU and by the clock for one file, bytes it writes.
+    """The limits of a child. Each million bytes of a file adds a second of CPU time and two of wall time.
 
-    Each million bytes of a file adds a second of CPU and two by the clock.
+    Attributes:
+        memory_bytes: address space.
+        cpu_s: seconds of CPU time per file.
+        wall_s: seconds of wall time per file.
+        written_bytes: size of a file that it writes.
     """
 
     memory_bytes: int = 2**30
@@ -70,12 +74,12 @@ class Limits:
 
 def _lower(which: int, most: int) -> None:
     soft, hard = resource.getrlimit(which)
-    limit = min([most, *(one for one in (soft, hard) if one != resource.RLIM_INFINITY)])
+    limit = min([most, *(each for each in (soft, hard) if each != resource.RLIM_INFINITY)])
     resource.setrlimit(which, (limit, limit))
 
 
 def send(stream: BinaryIO, header: Mapping[str, object], *blocks: bytes) -> None:
-    """Writes one message; `BrokenMessage`, and nothing written, when it is over the limits."""
+    """Writes one message. A message over the limits raises `BrokenMessage` and is not written."""
     line = json.dumps({**header, "blocks": [len(block) for block in blocks]}, ensure_ascii=False).encode()
     if len(line) >= MAX_HEADER or max(map(len, blocks), default=0) > MAX_BLOCK:
         raise BrokenMessage(f"a message of {len(line) + sum(map(len, blocks)):,} bytes is over the limits")
@@ -106,13 +110,14 @@ def receive(stream: BinaryIO) -> Message | None:
 def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
     """Answers requests until the parent closes the pipe."""
     requests, answers = own_pipes()
-    confined, terms_of = Limits(**limits), Analyzer.from_settings(analyzer)
-    confined.confine()
+    own_limits = Limits(**limits)
+    terms_of = Analyzer.from_settings(analyzer)
+    own_limits.confine()
     end_with_parent(requests)
     send(answers, {"ready": True})
     while (request := receive(requests)) is not None:
         header, (data,) = request
-        confined.allow_file(len(data))
+        own_limits.allow_file(len(data))
         try:
             answer = _answer(header, data, terms_of)
             del request, data
@@ -121,7 +126,7 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
             send(answers, {"rejected": str(error).encode("utf-8", "replace").decode()})
         except MemoryError:
             send(answers, {"out_of_memory": True})
-        except Exception as error:  # whatever a text does to the code after its parser costs this file only
+        except Exception as error:  # an error in the code after the parser rejects this file only
             reason = f"its text cannot be indexed: {type(error).__name__}: {error}"
             send(answers, {"rejected": reason.encode("utf-8", "replace").decode()})
 
@@ -133,8 +138,8 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
 
         if "width" in header:
             return {}, page_png(data, header["page"], header["width"])
-        found = page_boxes(data, header["page"], header["words"], header["before"], header["after"])
-        return ({"boxes": found},)
+        boxes = page_boxes(data, header["page"], header["words"], header["before"], header["after"])
+        return ({"boxes": boxes},)
     if header["stored"]:
         row = {**header["stored"], "id": header["id"], "sha256": "", "text": data.decode()}
         document = document_from_row(row)
@@ -144,14 +149,23 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
             return ({"skipped": parsed.reason},)
         document = parsed
     passages = split(document)
-    spans = array("q", [offset for passage in passages for offset in (passage.start, passage.end)])
     terms = "\n".join(" ".join(analyzer.terms(indexed_text(passage))) for passage in passages)
-    return document_structure(document), document.text.encode(), spans.tobytes(), terms.encode()
+    places = json.dumps(places_of(passages)).encode()
+    return document_structure(document), document.text.encode(), places, terms.encode()
+
+
+def places_of(passages: Sequence[Passage]) -> list[tuple[Any, ...]]:
+    """Start, end, page, line, heading path and label of each passage."""
+    return [
+        (passage.start, passage.end, passage.page, passage.line, passage.heading, passage.label)
+        for passage in passages
+    ]
 
 
 def own_pipes() -> tuple[BinaryIO, BinaryIO]:
     """The pipes from and to the parent, moved to other descriptors than the standard ones."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
@@ -164,10 +178,10 @@ def end_with_parent(requests: BinaryIO) -> None:
     if sys.platform == "win32":
         return
     hung_up = select.poll()
-    hung_up.register(requests, 0)  # which tells of the end alone
+    hung_up.register(requests, 0)  # no events but the end
 
     def wait() -> None:
         hung_up.poll()
-        os.killpg(0, signal.SIGKILL)  # with the programs that it has started
+        os.killpg(0, signal.SIGKILL)  # with its own children
 
     threading.Thread(target=wait, daemon=True).start()

@@ -196,11 +196,7 @@ class Routes:
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
         changes = self._changes(body)
-        hits = self._library.search(body.question, SearchOptions(**changes))
-        scope = self._library.scope(changes["where"]) if changes["where"] else None
-        partial, spelling = self._library.partial(**changes), self._library.spelled(body.question)
-        name = changes["retriever"] or self._library.default_retriever
-        return Record(search_record(spelling, name, hits, scope, partial))
+        return Record(search_record(self._library.search(body.question, SearchOptions(**changes))))
 
     def ask(self, body: AskBody) -> Record:
         """The answer, as `ask --json`."""

@@ -26,7 +26,7 @@ from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, 
 from ...reader.evidence import FEATURES, SHARED_PASSAGES, Calibration, Calibrations, EarlyExit
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
-from ..answering.ask import N_CANDIDATES, UNSURE
+from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_CANDIDATES
 from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
 from .candidate_observations import Observation, ObservedCandidate, observe
 
@@ -194,7 +194,7 @@ def judge(observations: Sequence[Observation], calibration: Calibration) -> list
 
 
 def shown_candidates(observation: Observation, calibration: Calibration) -> tuple[bool, ...]:
-    """For each candidate that `ask` shows with a declined question, whether it is right; see `ask.UNSURE`.
+    """For each candidate that `ask` shows with a declined question, whether it is right.
 
     A declined question is read to the end. The section that it names comes first, then candidates by
     confidence: one per wording, one per sentence.
@@ -212,7 +212,7 @@ def shown_candidates(observation: Observation, calibration: Calibration) -> tupl
         candidate = best.candidate
         is_repeated = candidate.same in words or candidate.sentence in sentences
         words.add(candidate.same)
-        if confidence >= UNSURE and candidate.adds_words and not is_repeated:
+        if confidence >= MIN_CANDIDATE_CONFIDENCE and candidate.adds_words and not is_repeated:
             sentences.add(candidate.sentence)
             shown.append(candidate.right)
     return tuple(shown[:N_CANDIDATES])

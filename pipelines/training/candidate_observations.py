@@ -22,8 +22,7 @@ from ...corpora.sentences import sentence_spans
 from ...eval.questions import SHOWN_WORDS, FolderQuestion, holds_answer, is_right, is_right_shown
 from ...reader.evidence import FEATURES, Features
 from ..answering.ask import Answerer
-from ..answering.candidates import Readings, answer_key
-from ..answering.declined import adds_words, content_terms, topic_section
+from ..answering.candidates import Readings, adds_words, answer_key, content_terms, topic_section
 from ..evaluation.corpus import read_questions
 from ..evaluation.results import digest, whole_lines
 from ..library.loaded_models import stages_below
@@ -169,7 +168,7 @@ def observation_of(
     question = wording.question
     candidates = asker.score_candidates(question.question, hits, readings)
     terms = content_terms(question.question, asker.analyzer)
-    section = topic_section(terms, hits, asker.snapshot, asker.analyzer) if terms else None
+    section = topic_section(terms, hits, asker.snapshot.document, asker.analyzer) if terms else None
     spans = [candidate.scored.span for candidate in candidates]
     same = _numbers([answer_key(span.text) for span in spans])
     places = [candidate.sentence for candidate in candidates]

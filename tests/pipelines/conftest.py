@@ -10,7 +10,7 @@ from word_encoder import WordEncoder
 
 import spanwise
 from spanwise.errors import ModelNotFound
-from spanwise.models import model_files as locate
+from spanwise.models import model_files
 from spanwise.pipelines.cli import main
 
 MILL = """# The mill
@@ -69,12 +69,12 @@ def words(monkeypatch) -> dict[str, WordEncoder]:
         return known[name]
 
     monkeypatch.setattr("spanwise.models.encoder.load_token_encoder", encoder)
-    digest_of = locate.model_digest
+    digest_of = model_files.model_digest
 
-    def digest(name: str, kind: locate.Kind = "encoder") -> str:
+    def digest(name: str, kind: model_files.Kind = "encoder") -> str:
         return encoder(name).digest if kind == "token-encoder" else digest_of(name, kind)
 
-    monkeypatch.setattr(locate, "model_digest", digest)
+    monkeypatch.setattr(model_files, "model_digest", digest)
     return known
 
 

@@ -54,7 +54,8 @@ def test_renamed_documents_keep_their_vectors(two, tmp_path, encoder_folder):
     with spanwise.open(two, tmp_path / "both") as library:
         report = library.sync()
         assert [root.label for root in library.roots] == ["notes", "papers"]
-        assert (report.added, report.deleted) == (("notes/a.txt", "papers/a.txt"), ("a.txt",))
+        assert report.added == ("notes/a.txt", "papers/a.txt")
+        assert report.deleted == ("a.txt",)
         assert report.reused_vectors == 1
         assert library.missing_vectors() == 0
 
@@ -188,7 +189,8 @@ def test_a_folder_or_index_that_may_not_be_written_is_noticed(open_to_all, folde
     made, found, hits, fault = done.stdout.splitlines()
     assert made == found
     assert Path(made).parent == open_to_all / "cache"
-    assert (hits, "cannot be written" in fault) == ("[1, 1]", True)
+    assert hits == "[1, 1]"
+    assert "cannot be written" in fault
 
 
 IDS = {"town/mill.md", "town/tram.txt", "harbour/tram.txt"}

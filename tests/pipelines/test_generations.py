@@ -83,11 +83,17 @@ def test_the_log_shrinks_while_an_idle_library_is_open(library, path):
 def test_a_new_index_keeps_token_vectors_and_dense_ones_instead_when_they_are_dropped(folder):
     with spanwise.open(folder) as library:
         library.sync()
-        assert (library.model, library.colbert, library.default_retriever) == (None, "builtin", "colbert")
-        assert (library.retriever().name, library.missing_vectors()) == ("colbert", 0)
+        assert library.model is None
+        assert library.colbert == "builtin"
+        assert library.default_retriever == "colbert"
+        assert library.retriever().name == "colbert"
+        assert library.missing_vectors() == 0
         with pytest.raises(IndexEmpty, match=r"has dense vectors yet\. Make them with: .*--model base"):
             library.search("mill", retriever="hybrid")
         library.use_colbert("none")
         library.sync()
-        assert (library.model, library.colbert, library.default_retriever) == ("base", None, "hybrid")
-        assert (library.retriever().name, library.missing_vectors()) == ("bm25+dense", 0)
+        assert library.model == "base"
+        assert library.colbert is None
+        assert library.default_retriever == "hybrid"
+        assert library.retriever().name == "bm25+dense"
+        assert library.missing_vectors() == 0

@@ -60,7 +60,8 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
     monkeypatch.setattr(encoder, "load_encoder", load)
     with ThreadPoolExecutor(8) as pool:
         encoders = list(pool.map(lambda _: library.encoder, range(8)))
-    assert (len(loaded), len({id(encoder) for encoder in encoders})) == (1, 1)
+    assert len(loaded) == 1
+    assert len({id(encoder) for encoder in encoders}) == 1
 
 
 @pytest.mark.parametrize(

@@ -66,14 +66,13 @@ def test_a_question_is_answered_with_the_vectors_that_are_there(
         except KeyboardInterrupt:
             go_on()
         answer = library.ask(QUESTION, threshold=0.0)
-        assert (answer.best.span.document_id, answer.retriever, answer.partial) == (
-            "n11.md",
-            retriever,
-            partial,
-        )
+        assert answer.best.span.document_id == "n11.md"
+        assert answer.retriever == retriever
+        assert answer.left_out == partial
         assert library.search(QUESTION)[0].passage.document_id == "n11.md"
-        assert (library.default_retriever, library.partial()) == (retriever, partial)
-        assert library.partial(retriever="bm25") == ""
+        assert library.default_retriever == retriever
+        assert library.left_out() == partial
+        assert library.left_out(retriever="bm25") == ""
         library.encode()
         assert library.ask(QUESTION, threshold=0.0).retriever == "colbert"
 
@@ -82,12 +81,15 @@ def test_the_answer_comes_before_the_vectors(notes, words, run, monkeypatch):
     monkeypatch.setattr("spanwise.pipelines.cli.index.AT_ONCE", 3)
     code, out, err = run("search", QUESTION, notes, "--no-wait", "--json")
     record = json.loads(out)
-    assert (code, record["retriever"], record["hits"][0]["document"]) == (0, "bm25", "n11.md")
+    assert code == 0
+    assert record["retriever"] == "bm25"
+    assert record["hits"][0]["document"] == "n11.md"
     assert f"partial: {record['partial']}" in err
     assert words["builtin"].encoded == []
     stop_after(words, monkeypatch, 1)
     code, out, err = run("search", QUESTION, notes)
-    assert (code, "n11.md" in out.splitlines()[0]) == (0, True), out
+    assert code == 0, out
+    assert "n11.md" in out.splitlines()[0], out
     assert "vectors for 4 of 12 passages" in err.splitlines()[-1]
     assert "spanwise index --index" in err
 
@@ -95,12 +97,12 @@ def test_the_answer_comes_before_the_vectors(notes, words, run, monkeypatch):
 def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
     script = (
         "import sys, os, signal, spanwise\n"
-        "from spanwise.models import encoder, model_files as locate\n"
+        "from spanwise.models import encoder, model_files\n"
         "from spanwise.pipelines.parsing import sync\n"
         "from word_encoder import WordEncoder\n"
         "known, parts = WordEncoder('words'), []\n"
         "encoder.load_token_encoder = lambda name: known\n"
-        "locate.model_digest = lambda name, kind='encoder': 'words'\n"
+        "model_files.model_digest = lambda name, kind='encoder': 'words'\n"
         "sync.SAMPLED = sync.TOKENS_PER_COMMIT = 4\n"
         "encode = known.encode_passages\n"
         "def dying(texts, report=lambda done: None):\n"
@@ -117,6 +119,7 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
     assert code.returncode == -signal.SIGKILL
     with spanwise.open(notes) as library:
         assert library.search(QUESTION)[0].passage.document_id == "n11.md"
-        assert library.partial().startswith("vectors for 8 of 12 passages")
+        assert library.left_out().startswith("vectors for 8 of 12 passages")
         library.sync()
-        assert (library.partial(), library.default_retriever) == ("", "colbert")
+        assert library.left_out() == ""
+        assert library.default_retriever == "colbert"

@@ -80,7 +80,8 @@ def test_search_options_make_the_filter_and_json_names_it(run, many):
     options = ("--path", "*.txt", "--path", "!tram*", "--type", "txt", "--before", "2010-01-01")
     code, out, err = search(run, many, *options, "--meta", "encoding=utf-8", "--json")
     record = json.loads(out)
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err == ""
     assert list(record)[-1] == "filter"
     assert [hit["document"] for hit in record["hits"]] == ["far.txt"]
     assert record["filter"] == {

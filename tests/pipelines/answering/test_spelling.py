@@ -47,7 +47,8 @@ def test_a_question_of_which_no_word_occurs_is_named(handbook, question, is_unkn
 
 def test_an_answer_keeps_the_question_and_names_both_words(handbook):
     [answer] = asker(handbook, ("Twenty days", 9.0, 0.0)).answer(["how much Vacaton?"])
-    assert (answer.text, answer.question) == ("Twenty days", "how much Vacaton?")
+    assert answer.text == "Twenty days"
+    assert answer.question == "how much Vacaton?"
     record = answer_record(answer)
     assert record["searched_for"] == [{"text": "Vacaton", "start": 9, "end": 16, "used": "vacation"}]
     question = "How much zeppelin, des Vacaton \ufb01shers?"

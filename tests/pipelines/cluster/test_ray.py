@@ -109,11 +109,11 @@ def test_another_replica_is_asked_and_a_missing_shard_is_named(cluster, index, e
         ray.kill(actors(library)[0][0], no_restart=True)
         for _ in range(3):
             assert places(library.search_many(QUESTIONS, retriever="bm25")) == expected[0]
-            assert library.partial(retriever="bm25") == ""
+            assert library.left_out(retriever="bm25") == ""
         ray.kill(actors(library)[0][1], no_restart=True)
         assert library.search("mill owl", retriever="bm25")
-        assert library.partial(retriever="bm25") == "3 of 4 shards"
-        assert library.ask("mill owl", retriever="bm25", k=1).partial == "3 of 4 shards"
+        assert library.left_out(retriever="bm25") == "3 of 4 shards"
+        assert library.ask("mill owl", retriever="bm25", k=1).left_out == "3 of 4 shards"
         library.store._require_all = True
         actors(library)[1].clear()
         with pytest.raises(ShardsMissing, match="2 of 4"):
@@ -126,10 +126,10 @@ def test_an_actor_that_is_started_again_answers_again(cluster, index):
         ray.kill(actors(library)[2][0], no_restart=False)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and library.search("mill", retriever="bm25"):
-            if not library.partial(retriever="bm25"):
+            if not library.left_out(retriever="bm25"):
                 break
             time.sleep(0.2)
-        assert library.partial(retriever="bm25") == ""
+        assert library.left_out(retriever="bm25") == ""
 
 
 @pytest.mark.reliability

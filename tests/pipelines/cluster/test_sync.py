@@ -96,7 +96,7 @@ def test_a_shard_that_cannot_be_reached_is_encoded_too(notes, encoders, monkeypa
 
         with monkeypatch.context() as patch:
             patch.setattr(LocalShards, "ask", ask_others)
-            assert library.partial(retriever="bm25") == "3 of 4 shards"
+            assert library.left_out(retriever="bm25") == "3 of 4 shards"
             library.encode()
         assert library.missing_vectors() == 0
 

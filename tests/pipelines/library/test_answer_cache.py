@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from scripted_reader import Scripted, read_by
 
 import spanwise
+from spanwise.pipelines.library import open_commit
 from spanwise.pipelines.library.answer_cache import CACHE_NAME, AnswerCache
 from spanwise.pipelines.library.loaded_models import LoadedModels
-from spanwise.types import Filter
+from spanwise.types import Filter, SearchResult, Spelling
 
 QUESTION = "Who built the mill?"
 SCRIPT = ("Ada Rook", 9.0, 0.0)
-SPAN = spanwise.Span("a.txt", 0, 2, "on")
+RESULT = SearchResult((), Spelling("mill?"), "bm25", left_out="2 of 3 shards")
 CHANGES = [{"k": 3}, {"threshold": 0.9}, {"where": Filter(paths=("*.md",))}, {"retriever": "tfidf"}]
 
 
@@ -35,13 +36,26 @@ def ask(library, question=QUESTION, **changes):
 
 def test_the_second_answer_is_the_first_from_the_cache(cached):
     first, second = ask(cached), ask(cached)
-    assert (first.cached, second.cached) == (False, True)
+    assert not first.cached
+    assert second.cached
     assert replace(second, cached=False, timings_ms=first.timings_ms) == first
 
 
-def test_hits_are_cached_too(cached):
-    assert cached.search("mill", retriever="bm25") == cached.search("mill", retriever="bm25")
+@pytest.mark.parametrize("where", [None, Filter(paths=("*.md",))])
+def test_results_of_searches_are_cached_too(cached, where):
+    first = cached.search("the mlil", retriever="bm25", where=where)
     assert cached.status()["cache"]["answers"] == 1
+    second = cached.search("the mlil", retriever="bm25", where=where)
+    assert asdict(second) == asdict(first)
+    assert second.spelling.question == "the mlil"
+    assert second.scope == first.scope
+    assert cached.status()["cache"]["answers"] == 1
+
+
+def test_a_cached_question_is_not_corrected_again(cached, monkeypatch):
+    first = cached.search("the mlil", retriever="bm25")
+    monkeypatch.setattr(open_commit, "spelling_of", None)
+    assert asdict(cached.search("the mlil", retriever="bm25")) == asdict(first)
 
 
 @pytest.mark.parametrize("change", CHANGES)
@@ -84,26 +98,27 @@ def test_a_damaged_file_is_replaced(cached, folder):
     cached.close()
     path.write_bytes(b"not a database" * 1000)
     cache = AnswerCache(path)
-    assert cache.get("key", list, "", None) is None
-    assert (cache.count(), cache.fault) == (0, "")
+    assert cache.get(SearchResult, "key", "", None) is None
+    assert cache.count() == 0
+    assert cache.fault == ""
 
 
 def test_a_changed_value_is_not_returned(tmp_path):
     cache = AnswerCache(tmp_path / CACHE_NAME)
-    cache.put("key", "commit", spanwise.Span, SPAN)
-    assert cache.get("key", spanwise.Span, "", None) == SPAN
+    cache.put("key", "commit", RESULT)
+    assert asdict(cache.get(SearchResult, "key", "mill?", None)) == asdict(RESULT)
     cache.close()
     with sqlite3.connect(tmp_path / CACHE_NAME) as database:
-        database.execute("UPDATE results SET value = replace(value, 'on', 'no')")
-    assert cache.get("key", spanwise.Span, "", None) is None
+        database.execute("UPDATE results SET value = replace(value, 'shards', 'shelves')")
+    assert cache.get(SearchResult, "key", "", None) is None
 
 
 def test_a_locked_file_costs_nothing_but_the_result(tmp_path):
     cache = AnswerCache(tmp_path / CACHE_NAME)
-    cache.put("one", "commit", spanwise.Span, SPAN)
+    cache.put("one", "commit", RESULT)
     with sqlite3.connect(tmp_path / CACHE_NAME) as other:
         other.execute("BEGIN EXCLUSIVE")
-        cache.put("two", "commit", spanwise.Span, SPAN)
+        cache.put("two", "commit", RESULT)
         assert "locked" in cache.fault
         other.rollback()
     assert cache.count() == 1

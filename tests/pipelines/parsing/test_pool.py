@@ -45,7 +45,8 @@ def reason(worker: ParseWorker, deed: bytes) -> str:
 def test_a_child_returns_what_the_parent_would_have_made(worker: ParseWorker) -> None:
     document = parse(GOOD, "sub/mill.md")
     parsed = worker.parse(GOOD, "sub/mill.md", document.sha256)
-    assert (parsed.document, list(parsed.passages)) == (document, split(document))
+    assert parsed.document == document
+    assert list(parsed.passages) == split(document)
     assert list(parsed.terms) == [Analyzer().terms(indexed_text(passage)) for passage in split(document)]
     assert list(worker.split(document).passages) == split(document)
     assert worker.parse(b"\x89PNG\r\n\0\0", "a.png", "x") == SkippedFile("a.png", "unsupported format .png")
@@ -84,6 +85,12 @@ def test_a_file_is_kept_from_pipes_and_secrets(worker, deed, monkeypatch) -> Non
 @pytest.mark.parametrize("lie", hostile_child.LIES)
 def test_an_answer_that_cannot_be_true_is_rejected(worker: ParseWorker, lie: bytes) -> None:
     assert "its parser" in reason(worker, lie) or "cannot be indexed" in reason(worker, lie)
+
+
+@pytest.mark.parametrize("lie", hostile_child.FALSE_PLACES)
+def test_a_passage_at_a_place_that_the_document_has_not_is_rejected(worker: ParseWorker, lie: bytes) -> None:
+    assert "its parser gave an answer that makes no sense" in reason(worker, lie)
+    assert worker.parse(GOOD, "mill.md", "x").document.text == GOOD.decode()
 
 
 def test_a_file_pays_for_itself_only(worker: ParseWorker, monkeypatch: pytest.MonkeyPatch) -> None:

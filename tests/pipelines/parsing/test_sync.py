@@ -43,8 +43,12 @@ def test_a_first_sync_adds_every_file_and_a_second_reads_nothing(folder, encoder
         generation = library.snapshot.generation
         reads.clear()
         second = library.sync()
-        assert (second.added, second.updated, second.deleted, second.unchanged) == ((), (), (), 3)
-        assert (reads, library.snapshot.generation) == ([], generation)
+        assert second.added == ()
+        assert second.updated == ()
+        assert second.deleted == ()
+        assert second.unchanged == 3
+        assert reads == []
+        assert library.snapshot.generation == generation
 
 
 def test_new_changed_and_removed_files_are_found(folder, library):
@@ -52,7 +56,9 @@ def test_new_changed_and_removed_files_are_found(folder, library):
     (folder / "mill.md").unlink()
     (folder / "new.txt").write_text("A new ferry.\n")
     report = library.sync()
-    assert (report.added, report.updated, report.deleted) == (("new.txt",), ("tram.txt",), ("mill.md",))
+    assert report.added == ("new.txt",)
+    assert report.updated == ("tram.txt",)
+    assert report.deleted == ("mill.md",)
     assert "Otto Brandt" in library.search("who closed the tram", retriever="bm25")[0].passage.text
     assert library.search("stones", retriever="bm25") == []
     assert library.missing_vectors() == 0
@@ -72,12 +78,17 @@ def test_bad_files_are_named_stop_nothing_and_are_remembered(folder, library, re
     first = library.sync(vectors=False)
     assert [one.document_id for one in first.rejected] == ["broken.pdf", "tram.txt"]
     assert all(one.reason for one in first.rejected)
-    assert (first.added, first.deleted, sum(first.skipped.values())) == (("new.txt",), ("tram.txt",), 1)
+    assert first.added == ("new.txt",)
+    assert first.deleted == ("tram.txt",)
+    assert sum(first.skipped.values()) == 1
     generation = library.snapshot.generation
     reads.clear()
     second = library.sync(vectors=False)
-    assert (reads, library.snapshot.generation) == ([], generation)
-    assert (second.rejected, second.skipped, second.found) == (first.rejected, first.skipped, 6)
+    assert reads == []
+    assert library.snapshot.generation == generation
+    assert second.rejected == first.rejected
+    assert second.skipped == first.skipped
+    assert second.found == 6
 
 
 def test_a_refused_file_is_read_again_when_it_changed_or_with_retry(folder, library, reads):
@@ -130,7 +141,8 @@ def test_the_old_vectors_answer_until_another_model_is_done(library, tmp_path, m
     assert library.replaced_models == [(library.model, model)]
     assert library.search("the mill", retriever="dense") == before
     library.sync()
-    assert (library.model, library.replaced_models) == (model, [])
+    assert library.model == model
+    assert library.replaced_models == []
     assert list(library.snapshot.vector_models().values()) == [n_passages]
     assert library.search("the mill", retriever="dense") != before
 
@@ -143,7 +155,9 @@ def test_a_renamed_file_is_neither_parsed_nor_encoded_again(folder, library, rea
     (folder / "mill.md").rename(folder / new)
     reads.clear()
     report = library.sync(vectors=False)
-    assert (report.added, report.deleted, reads) == ((new,), ("mill.md",), [])
+    assert report.added == (new,)
+    assert report.deleted == ("mill.md",)
+    assert reads == []
     assert library.missing_vectors() == 0 < report.reused_vectors
     assert library.document(new) == dataclasses.replace(before, id=new)
 

@@ -1,0 +1,168 @@
+"""The values of documents: text with structure, passages, hits, spans, and the report of a sync."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading of a document.
+
+    Attributes:
+        start: offset of its first character.
+        level: 1 for the top level.
+        text: the words.
+    """
+
+    start: int
+    level: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The format's name of a place.
+
+    Attributes:
+        start: offset of the first character of the place.
+        text: the name: "slide 3", "Sheet1!B7", "cell 12", "row 17".
+    """
+
+    start: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of a file, into which all spans point, and the structure of the text.
+
+    Attributes:
+        id: the POSIX path relative to the root of its folder.
+        media_type: such as "text/html".
+        sha256: the digest of the file's bytes.
+        title: the title, or the name of the file.
+        text: the stored text.
+        page_starts: offset of the start of each page; empty for formats without pages.
+        headings: the headings.
+        labels: the labels by start; each holds up to the next one.
+        metadata: key and value of each metadata entry.
+    """
+
+    id: str
+    media_type: str
+    sha256: str
+    title: str
+    text: str
+    page_starts: tuple[int, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    labels: tuple[Label, ...] = ()
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieval unit: `text == document.text[start:end]`, and where a person finds it.
+
+    Attributes:
+        id: a positive integer that an index never uses twice; 0 before it is stored.
+        document_id: the document.
+        start: offset of the first character.
+        end: offset after the last character.
+        text: the words.
+        page: page of `start`, from 1; None for a format without pages.
+        line: line of `start`, from 1.
+        heading: the path of headings above it, title first.
+        label: the last label of the document at or before `start`, or "".
+    """
+
+    id: int
+    document_id: str
+    start: int
+    end: int
+    text: str
+    page: int | None = None
+    line: int = 1
+    heading: tuple[str, ...] = ()
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of a document: `document.text[start:end] == text`."""
+
+    document_id: str
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that a search returned. Equal scores are ordered by (document id, start).
+
+    Attributes:
+        passage: the passage.
+        score: higher is better.
+        rank: counts from 1.
+        scores: the score of each stage by name.
+        duplicates: passages with nearly the same text that would rank below, best first.
+    """
+
+    passage: Passage
+    score: float
+    rank: int
+    scores: Mapping[str, float] = field(default_factory=dict)
+    duplicates: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedFile:
+    """A file that could not be read, and the reason."""
+
+    document_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWarning:
+    """A remark on a document that was read, such as pages without text."""
+
+    document_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncReport:
+    """The result of a sync. Document ids are sorted.
+
+    Every file is counted once: `found` = added + updated + unchanged + rejected + skipped.
+
+    Attributes:
+        added: new documents.
+        updated: changed documents.
+        deleted: documents whose files are gone or can no longer be read.
+        unchanged: the number of unchanged documents.
+        rejected: files that could not be read.
+        skipped: the number of ignored files by reason.
+        remarks: remarks on documents that were added or updated.
+        found: the number of files.
+        reused_vectors: the number of new passages whose vector was stored already.
+        encoded_tokens: the number of passages whose token vectors were computed.
+        passages: the number of passages in the index.
+        seconds: the duration.
+    """
+
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    unchanged: int = 0
+    rejected: tuple[RejectedFile, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    remarks: tuple[DocumentWarning, ...] = ()
+    found: int = 0
+    reused_vectors: int = 0
+    encoded_tokens: int = 0
+    passages: int = 0
+    seconds: float = 0.0
