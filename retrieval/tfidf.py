@@ -29,7 +29,7 @@ from .stage import Stage, Terms, lexical_stage
 
 
 def idf_lg(df: int, n_docs: int) -> float:
-    """lg(N / df); 0 for a term that no passage or every passage holds.
+    """lg(N / df); 0 for a term of every passage or of none.
 
     >>> round(idf_lg(3, 4), 6)
     0.124939
@@ -66,19 +66,26 @@ def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDAr
 
 @dataclass(frozen=True, slots=True)
 class TermProduct:
-    """A term's weight in the question times that in a passage, where its idf is this."""
+    """The product of a term's weights in the question and in a passage.
+
+    weight: the term's weight in the question.
+    idf: its idf, for the weight in a passage.
+    """
 
     weight: float
     idf: float
 
     def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-        """weight * (1 + lg tf) * idf; lengths are divided out later."""
+        """weight * (1 + lg tf) * idf; `TfIdf.scores` divides by the lengths."""
         return self.weight * (1 + np.log10(tf)) * self.idf
 
 
 @dataclass(frozen=True, slots=True)
 class TfIdf:
-    """The weighting; `norms` are the `document_norms` of the postings that are searched."""
+    """The weighting of TF-IDF.
+
+    norms: the `document_norms` of the postings that are searched, (rows,) float64.
+    """
 
     norms: NDArray[np.float64]
 
