@@ -163,7 +163,7 @@ def log_normalizer(masses: Sequence[PassageMass]) -> float:
     """What the score of a span loses to become ln P(first) + ln P(last).
 
     The softmax runs over the tokens of all these passages and one "none", whose logit is the mean of those of
-    the passages, as in `losses.shared_span_loss`.
+    the passages, as in `losses.shared_normalization_loss`.
 
     >>> round(2.0 - log_normalizer([PassageMass(1.0, 1.0, 0.0, 0.0)]), 4)
     -0.6265

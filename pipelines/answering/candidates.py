@@ -11,7 +11,7 @@ from spanwise.types import Hit, Passage, PassageMass, ScoredSpan, Span
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import normalize_answer
 from ...index.schema import indexed_text
-from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence
+from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
 from ...reader.spans import enclosing_sentences, log_normalizer
 
 MAX_CANDIDATES = 80
@@ -108,11 +108,6 @@ def answer_key(text: str) -> str:
     ('eiffel tower', 'The')
     """
     return normalize_answer(text) or text
-
-
-def score_over_null(scored: ScoredSpan) -> float:
-    """Span score minus the null score of its passage; the bare score for a model without a null answer."""
-    return scored.score - scored.null_score if scored.null_score == scored.null_score else scored.score
 
 
 def certainty(scored: ScoredSpan) -> float:

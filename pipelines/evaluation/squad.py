@@ -21,6 +21,7 @@ from ...corpora.datasets.squad import read_na_probabilities, read_predictions, r
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import na_probability, question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...models.model_files import file_sha256
+from ...reader.evidence import score_over_null
 from ...reader.protocol import Reader
 from .corpus import GoldQuestion, document_id_of, gold_questions
 from .results import ResultFolder
@@ -192,7 +193,7 @@ def _read(
             continue
         best, name = spans[0], document_id_of(question.context)
         place = best.span.start, best.span.end
-        evidence = Evidence(name, 0, len(question.context), question.context, _margin(best), place)
+        evidence = Evidence(name, 0, len(question.context), question.context, score_over_null(best), place)
         prediction = "" if _is_declined(task, best) else best.span.text
         yield _record(task.version, system, question, prediction, (evidence,), timings)
 
@@ -223,16 +224,11 @@ def _record(
     )
 
 
-def _margin(best: ScoredSpan) -> float:
-    """Best score minus null score; the bare score for a reader without a null answer."""
-    return best.score if math.isnan(best.null_score) else best.score - best.null_score
-
-
 def _is_declined(task: SquadTask, best: ScoredSpan) -> bool:
     if task.version != "2.0":
         return False
     default = DECLINES_NOTHING if math.isnan(best.null_score) else NULL_WINS
-    return na_probability(_margin(best)) > (default if task.threshold is None else task.threshold)
+    return na_probability(score_over_null(best)) > (default if task.threshold is None else task.threshold)
 
 
 def _score(

@@ -30,13 +30,13 @@ from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
 from ...models.weights import apply_delta, read_delta, save_delta
+from ...reader.evidence import score_over_null
 from ...reader.labels import LabelStore
 from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
-from ..answering.candidates import score_over_null
 from ..evaluation.corpus import split_articles
 from .folder_groups import SHORTENED, folder_examples, listed_examples, shortened
 from .model_card import RUN, start_record, write_card

@@ -36,7 +36,7 @@ from spanwise.reader.spans import assemble
 from spanwise.reader.training import (
     RECIPES,
     ReaderTrainingConfig,
-    TaughtRow,
+    TeacherWindow,
     TrainingRow,
     add_evidence_head,
     train_groups,
@@ -258,7 +258,7 @@ def taught_groups(
                     support[first:after] = own[first:after, 2].mean()
             none = float(null[0]), float(null[1])
             relevance = float(null[LOGITS + PASSAGE])
-            taught.append(replace(row, taught=TaughtRow(own[:, 0], own[:, 1], support, none, relevance)))
+            taught.append(replace(row, teacher=TeacherWindow(own[:, 0], own[:, 1], support, none, relevance)))
             number += 1
             at += len(row.window)
         found.append(taught)
