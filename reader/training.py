@@ -34,10 +34,9 @@ from .losses import (
     shared_normalization_loss,
     span_loss,
 )
-from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Tokens, assemble, tokenize
+from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Split, Tokens, assemble, tokenize
 
 PAD_MULTIPLE = 32
-Split = Callable[[str], Sequence[tuple[int, int]]]
 Labels = tuple[float, float, float]
 """1 or 0 for the outputs yes_no, yes and several; -1 for unknown."""
 UNKNOWN: Labels = (-1.0, -1.0, -1.0)
@@ -289,9 +288,7 @@ class _Rows:
         context_ids = self.contexts[context].ids
         room = self.max_tokens - len(question_ids) - len(context_ids)
         if room < 1:
-            raise ValueError(
-                f"max_length is too small: nothing of a passage fits after {context!r:.60}. Raise it."
-            )
+            raise ValueError(f"max_length is too small: no passage fits after {context!r:.40}. Raise it.")
         tokens = self.passages[passage]
         max_first = max(0, len(tokens.ids) - room)
         if number or example.start is None or example.end is None:

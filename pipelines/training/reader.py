@@ -32,7 +32,7 @@ from ...models.training import Progress, own_memory
 from ...models.weights import apply_delta, read_delta, save_delta
 from ...reader.evidence import score_over_null
 from ...reader.labels import LabelStore
-from ...reader.load import BUILTIN, DELTA, SETTINGS, builtin_folder, input_length
+from ...reader.load import DELTA, SETTINGS, input_length, reader_folder
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
@@ -181,7 +181,7 @@ class ReaderStart:
         kept), or a reader to continue: "builtin", or a folder of `train reader`.
         """
         torch.manual_seed(seed)
-        delta = (builtin_folder() if start == BUILTIN else Path(start).expanduser()) / DELTA
+        delta = reader_folder(start) / DELTA
         if start != BASE and delta.is_file():
             model = load_span_model(find_base())
             if any(name.startswith(EVIDENCE_HEAD) for name in read_delta(delta)):

@@ -21,7 +21,7 @@ from spanwise.models.tokenizer import VOCABULARIES, load_tokenizer, special_toke
 from spanwise.models.weights import Checkpoint, read_checkpoint
 from spanwise.pipelines.training.folder_groups import MinedQuestion, example_of, mined_questions
 from spanwise.pipelines.training.reader import beside_folders
-from spanwise.reader.load import DELTA, builtin_folder
+from spanwise.reader.load import DELTA, reader_folder
 from spanwise.reader.spans import tokenize
 from spanwise.reader.training import RECIPES, ReaderExample, TrainingRow, training_groups
 
@@ -75,7 +75,7 @@ def prepare(sources: Sources, amounts: Amounts, out: Path, seed: int = 0) -> dic
     files.write_json(whole / files.SETTINGS, settings)
     save_quantized(whole / files.TEACHER_BASE, _without_pooler(read_checkpoint(base)), 8)
     save_quantized(whole / files.STUDENT_BASE, _floating(read_checkpoint(find_base())), 8)
-    shutil.copyfile(builtin_folder() / DELTA, whole / files.STUDENT_DELTA)
+    shutil.copyfile(reader_folder("builtin") / DELTA, whole / files.STUDENT_DELTA)
     _write_encoder(whole / files.ENCODER)
     examples, held_out = chosen_examples(sources, amounts, seed)
     n_special = max(special_tokens(one).count for one in (student, teacher))
