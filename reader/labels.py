@@ -37,7 +37,7 @@ from spanwise.errors import DataMalformed, FormatTooNew, ModelMismatch
 from spanwise.types import ProgressCallback, no_progress
 
 from .span_reader import SUPPORT, SpanReader
-from .spans import Pair, Split, Tokens, WindowLogits, mean_evidence, merged_logits
+from .spans import Floats, Pair, Ranges, Split, Tokens, WindowLogits, mean_evidence, merged_logits
 
 MANIFEST = "labels.json"
 SHARDS = "labels-*.bin"
@@ -188,9 +188,7 @@ def label_pairs(
     return len(missing), n_tokens
 
 
-def label_of(
-    windows: Sequence[WindowLogits], passage: Tokens, sentences: Sequence[tuple[int, int]]
-) -> PairLabel:
+def label_of(windows: Sequence[WindowLogits], passage: Tokens, sentences: Ranges) -> PairLabel:
     """The label of a passage from the logits of all its windows, merged as `SpanReader` does.
 
     Of overlapping windows the higher logit counts. The logits of no answer come from the window with the
@@ -215,7 +213,7 @@ def label_of(
     )
 
 
-def _best(logits: NDArray[np.float32]) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
+def _best(logits: Floats) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
     """Positions and values of the highest logits, best first; equal ones in order of position."""
     positions = np.argsort(-logits[:MAX_TOKENS], kind="stable")[:N_BEST]
     return positions.astype(np.uint16), logits[positions].astype(np.float16)

@@ -8,9 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.types import Passage, ScoredSpan, Span
 
 from ..models.batching import Batcher, PackedTokens
@@ -22,8 +19,10 @@ from .spans import (
     MAX_CONTEXT_TOKENS,
     MAX_LONG_TOKENS,
     MAX_QUESTION_TOKENS,
+    Floats,
     Input,
     Pair,
+    Ranges,
     Split,
     Tokens,
     TokenSpan,
@@ -63,7 +62,7 @@ class SpanScores:
         self._evidence_head: Any = getattr(model, EVIDENCE_HEAD, None) if self.backbone else None
         self.has_evidence = self._evidence_head is not None
 
-    def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
+    def __call__(self, tokens: PackedTokens) -> Floats:
         """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
         import torch
 
@@ -77,7 +76,7 @@ class SpanScores:
                 states = self.backbone.states(tokens).float()
                 heads = [head, self._evidence_head] if self.has_evidence else [head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
-            scores: NDArray[np.float32] = logits.float().cpu().numpy()
+            scores: Floats = logits.float().cpu().numpy()
         return scores
 
 
@@ -127,7 +126,7 @@ class SpanReader:
         return spans
 
     def sentence_scores(
-        self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
+        self, question: str, passages: Sequence[Passage], sentences: Sequence[Ranges]
     ) -> list[list[float]]:
         """A logit for each sentence of each passage: above 0 it supports an answer that its passage gives.
 
@@ -221,7 +220,7 @@ class SpanReader:
         return scored_spans
 
 
-def with_evidence(scored: ScoredSpan, relevance: float, evidence: NDArray[np.float32]) -> ScoredSpan:
+def with_evidence(scored: ScoredSpan, relevance: float, evidence: Floats) -> ScoredSpan:
     """The span with the relevance of its passage and the mean evidence (5,) of its sentences."""
     verdict = None if evidence[YES_NO] <= 0 else "yes" if evidence[YES] > 0 else "no"
     several = bool(evidence[SEVERAL] > 0)

@@ -30,7 +30,12 @@ MAX_LONG_TOKENS = 160  # of an answer, for a model that has learnt how long answ
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
 
-Split = Callable[[str], Sequence[tuple[int, int]]]
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Logits = NDArray[np.floating[Any]]
+Ranges = Sequence[tuple[int, int]]
+"""Half-open ranges of characters, such as sentences."""
+Split = Callable[[str], Ranges]
 """Gives the start and end of each sentence of a text."""
 
 
@@ -66,11 +71,11 @@ class WindowLogits:
     """
 
     window: Window
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
+    start: Floats
+    end: Floats
     null_start: float
     null_end: float
-    evidence: NDArray[np.float32] | None = None
+    evidence: Floats | None = None
     relevance: float = float("nan")
 
     @property
@@ -80,7 +85,7 @@ class WindowLogits:
 
 
 def distinct_spans(
-    start: NDArray[np.floating], end: NDArray[np.floating], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
+    start: Logits, end: Logits, n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
 ) -> list[TokenSpan]:
     """The best span, then the best that shares no token with it, and so on: at most `n_best`, best first.
 
@@ -101,9 +106,7 @@ def distinct_spans(
     return spans
 
 
-def span_scores(
-    start: NDArray[np.floating], end: NDArray[np.floating], max_tokens: int = MAX_ANSWER_TOKENS
-) -> NDArray[np.float64]:
+def span_scores(start: Logits, end: Logits, max_tokens: int = MAX_ANSWER_TOKENS) -> NDArray[np.float64]:
     """(n, cap) float64: the score of the span from i of length d + 1 at [i, d]; -inf past the end."""
     n = len(start)
     cap = min(max_tokens, n)
@@ -141,9 +144,7 @@ def passage_mass(windows: Sequence[WindowLogits], n_tokens: int) -> PassageMass:
     return PassageMass(log_sum_exp(start), log_sum_exp(end), *min(nulls, key=sum))
 
 
-def merged_logits(
-    windows: Sequence[WindowLogits], n_tokens: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def merged_logits(windows: Sequence[WindowLogits], n_tokens: int) -> tuple[Floats, Floats]:
     """Start and end logits of all tokens of a passage, (n_tokens,) each; the higher ones in overlaps."""
     start = np.full(n_tokens, -np.inf, dtype=np.float32)
     end = np.full(n_tokens, -np.inf, dtype=np.float32)
@@ -154,7 +155,7 @@ def merged_logits(
     return start, end
 
 
-def log_sum_exp(values: NDArray[np.floating] | Sequence[float]) -> float:
+def log_sum_exp(values: Logits | Sequence[float]) -> float:
     """ln of the sum of the exponentials.
 
     >>> round(log_sum_exp([1000.0, 1000.0]), 4)
@@ -181,7 +182,7 @@ def log_normalizer(masses: Sequence[PassageMass]) -> float:
     return starts + ends
 
 
-def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
+def enclosing_sentences(sentences: Ranges, start: int, end: int) -> tuple[int, int]:
     """The half-open range of the sentences that [start, end) touches; the span itself if there are none.
 
     >>> enclosing_sentences([(0, 10), (11, 20)], 12, 14)
@@ -193,9 +194,7 @@ def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: i
     return min(start, touched[0][0]), max(end, touched[-1][1])
 
 
-def mean_evidence(
-    windows: Sequence[WindowLogits], offsets: NDArray[np.int32], start: int, end: int
-) -> NDArray[np.float32] | None:
+def mean_evidence(windows: Sequence[WindowLogits], offsets: Ints, start: int, end: int) -> Floats | None:
     """(5,): the mean of the evidence of the tokens between two characters of a passage.
 
     `offsets` are the (n, 2) characters of the passage's tokens. The window with most of these tokens counts,
@@ -222,8 +221,8 @@ class Tokens:
     offsets: (n, 2) int32, the [start, end) code points of each token.
     """
 
-    ids: NDArray[np.int32]
-    offsets: NDArray[np.int32]
+    ids: Ints
+    offsets: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,9 +292,8 @@ class ModelInput:
     shift: NDArray[np.int64]
 
 
-Row = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Row = tuple[Ints, Ints, Ints]
 """The ids of a question, of the context and of a window of the passage."""
-NO_CONTEXT = np.zeros(0, dtype=np.int32)
 
 
 def assemble(rows: Sequence[Row], special: SpecialTokens, multiple: int = 8) -> ModelInput:

@@ -230,9 +230,8 @@ def contradicted(claim: str, evidence: str, terms: Terms) -> list[str]:
     denied_in_evidence = denied(evidence, terms)
     if denied_in_claim & denied_in_evidence:
         return []
-    return sorted(
-        denied_in_claim.intersection(terms(evidence)) | denied_in_evidence.intersection(terms(claim))
-    )
+    only_in_claim = denied_in_claim.intersection(terms(evidence))
+    return sorted(only_in_claim.union(denied_in_evidence.intersection(terms(claim))))
 
 
 def denied(text: str, terms: Terms) -> frozenset[str]:

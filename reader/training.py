@@ -34,7 +34,19 @@ from .losses import (
     shared_normalization_loss,
     span_loss,
 )
-from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, ModelInput, Row, Split, Tokens, assemble, tokenize
+from .spans import (
+    MAX_CONTEXT_TOKENS,
+    MAX_QUESTION_TOKENS,
+    Floats,
+    Ints,
+    ModelInput,
+    Ranges,
+    Row,
+    Split,
+    Tokens,
+    assemble,
+    tokenize,
+)
 
 PAD_MULTIPLE = 32
 Labels = tuple[float, float, float]
@@ -123,16 +135,14 @@ class TeacherWindow:
     relevance: the logit that the passage answers.
     """
 
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
-    support: NDArray[np.float32]
+    start: Floats
+    end: Floats
+    support: Floats
     null: tuple[float, float]
     relevance: float
 
     @classmethod
-    def of(
-        cls, label: PairLabel, tokens: Tokens, sentences: Sequence[tuple[int, int]], window: slice
-    ) -> Self:
+    def of(cls, label: PairLabel, tokens: Tokens, sentences: Ranges, window: slice) -> Self:
         """The part of a label for a window of the tokens of a passage with these sentences."""
         start = np.full(len(tokens.ids), -np.inf, np.float32)
         end = np.full(len(tokens.ids), -np.inf, np.float32)
@@ -159,9 +169,9 @@ class TrainingRow:
     first: the position of the window's first token in the passage.
     """
 
-    question: NDArray[np.int32]
-    context: NDArray[np.int32]
-    window: NDArray[np.int32]
+    question: Ints
+    context: Ints
+    window: Ints
     answer: tuple[int, int] | None = None
     support: tuple[int, int] | None = None
     labels: Labels = UNKNOWN
@@ -277,7 +287,7 @@ class _Rows:
     questions: Mapping[str, Tokens]
     contexts: Mapping[str, Tokens]
     passages: Mapping[str, Tokens]
-    sentences: Mapping[str, Sequence[tuple[int, int]]]
+    sentences: Mapping[str, Ranges]
     max_tokens: int
     labels: LabelStore | None
 
@@ -329,7 +339,7 @@ class _Rows:
         return TeacherWindow.of(label, tokens, self.sentences[passage], window)
 
 
-def token_labels(offsets: NDArray[np.int32], start: int, end: int) -> tuple[int, int]:
+def token_labels(offsets: Ints, start: int, end: int) -> tuple[int, int]:
     """The first and last token that overlap the characters [start, end); offsets are (n, 2).
 
     A start inside a word moves to the piece that holds it. ValueError for a span without a token.
@@ -443,7 +453,7 @@ def _gold_positions(rows: Group, shifts: NDArray[np.int64], null: int) -> Tensor
     return torch.from_numpy(positions)
 
 
-def _support(rows: Group, shifts: NDArray[np.int64], length: int) -> NDArray[np.float32]:
+def _support(rows: Group, shifts: NDArray[np.int64], length: int) -> Floats:
     """(B, length): 1 in the sentences of the answer."""
     support = np.zeros((len(rows), length), dtype=np.float32)
     for line, row, shift in zip(support, rows, shifts, strict=True):
@@ -471,7 +481,9 @@ def _teacher_logits(rows: Group, batch: ModelInput, device: torch.device) -> Tea
             relevance[number] = row.teacher.relevance
             is_scored[number] = True
     arrays = (is_scored, start, end, null, relevance, support)
-    return TeacherLogits(*map(lambda array: torch.from_numpy(array).to(device), arrays))
+    tensors = [torch.from_numpy(array).to(device) for array in arrays]
+    tensors = [torch.from_numpy(array).to(device) for array in arrays]
+    return TeacherLogits(*tensors)
 
 
 def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
@@ -480,7 +492,7 @@ def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
     if backbone is None or len(rows) < 2:
         return torch.zeros((), device=next(model.parameters()).device)
 
-    def means(texts: Sequence[Sequence[NDArray[np.int32]]]) -> Tensor:
+    def means(texts: Sequence[Sequence[Ints]]) -> Tensor:
         tokens = PackedTokens.of(
             [[*special.before, *np.concatenate(text).tolist(), *special.after] for text in texts]
         )

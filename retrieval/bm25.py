@@ -31,11 +31,12 @@ from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import Corpus, CorpusStatistics, LivePostings
-from ..index.protocol import Places, Ranking
+from ..index.protocol import Ids, Places, Ranking
 from ..index.top_k import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
 
-Number = TypeVar("Number", float, NDArray[np.float64])
+Scores = NDArray[np.float64]  # (rows,)
+Number = TypeVar("Number", float, Scores)
 
 
 def idf_lucene(df: int, n_docs: int) -> float:
@@ -78,7 +79,7 @@ class TermWeight:
     k1: float
     b: float
 
-    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    def __call__(self, tf: Scores, lengths: Ids) -> Scores:
         """weight * tf_saturation for passages of these lengths that contain the term `tf` times."""
         return self.weight * tf_saturation(tf, lengths / self.avgdl, self.k1, self.b)
 
@@ -101,9 +102,7 @@ class BM25:
         if not 0 <= self.b <= 1:
             raise ValueError(f"b must be from 0 to 1, not {self.b}")
 
-    def scores(
-        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
-    ) -> NDArray[np.float64]:
+    def scores(self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics) -> Scores:
         """The score of every row, 0 without a common term."""
         scores = np.zeros(len(postings))
         for term, times in Counter(question).items():
@@ -118,7 +117,7 @@ class BM25:
         """Lucene's idf, see `idf_lucene`."""
         return idf_lucene(df, n_docs)
 
-    def norms(self, lengths: NDArray[np.int64], avgdl: float) -> NDArray[np.float64]:
+    def norms(self, lengths: Ids, avgdl: float) -> Scores:
         """The `length_norm` of passages of these lengths."""
         return length_norm(lengths / avgdl, self.k1, self.b)
 
@@ -164,9 +163,7 @@ class RankBM25Index:
         """The number of live passages."""
         return len(self._passage_ids)
 
-    def search(
-        self, queries: Sequence[Sequence[str]], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[Ranking]:
+    def search(self, queries: Sequence[Sequence[str]], k: int, among: Ids | None = None) -> list[Ranking]:
         """The best k passages for each list of terms, without those of score 0."""
         check_k(k)
         allowed = rows_among(self._passage_ids, among)

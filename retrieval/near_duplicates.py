@@ -19,12 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.types import Hit, Passage
 
 from ..index.analysis import Analyzer
+from ..index.protocol import Ids
 from .protocol import Retriever
 from .stage import check_questions
 
@@ -75,9 +73,7 @@ class DeduplicatingRetriever:
         self._rule = rule or DuplicateRule()
         self._terms_of = terms_of or analyzer.terms
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
         """The best k hits of each question of which none repeats a better one; see `Hit.duplicates`.
 
         Fewer than k only when the first MAX_DEPTH passages hold no more. A smaller k gives the first hits of
@@ -90,9 +86,7 @@ class DeduplicatingRetriever:
             for question, ranking in zip(questions, rankings, strict=True)
         ]
 
-    def _filled(
-        self, question: str, ranking: Sequence[Hit], k: int, among: NDArray[np.int64] | None
-    ) -> list[Hit]:
+    def _filled(self, question: str, ranking: Sequence[Hit], k: int, among: Ids | None) -> list[Hit]:
         """The deduplicated hits; with fewer than k the question is ranked again, deeper.
 
         Retrievers keep the encoded questions of the last search, so this encodes nothing.

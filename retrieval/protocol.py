@@ -6,12 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.types import Hit
 
-from ..index.protocol import Ranking
+from ..index.protocol import Floats, Ids, Ranking
 
 
 class Retriever(Protocol):
@@ -19,9 +16,7 @@ class Retriever(Protocol):
 
     name: str
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
         """The best k hits of each question, best first; ties are ordered by (document id, start).
 
         `among`, ascending passage ids, restricts the search to these passages, as in `Index.search`.
@@ -34,7 +29,7 @@ class Ranker(Protocol):
 
     name: str
 
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
+    def rank(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[Ranking]:
         """The ids and scores of the hits of `search`, for each question."""
 
 
@@ -51,7 +46,7 @@ class Scorer(Protocol):
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
         on_progress: Callable[[int], None] = ...,
-    ) -> list[NDArray[np.float32]]:
+    ) -> list[Floats]:
         """For each question the scores of its passages, (n,) float32, finite; higher is better.
 
         `on_progress` receives the number of scored pairs.
@@ -68,12 +63,10 @@ class Encoder(Protocol):
     digest: str
     width: int
 
-    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def encode_questions(self, texts: Sequence[str]) -> Floats:
         """One unit vector per question: (len(texts), width) float32."""
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
-    ) -> NDArray[np.float32]:
+    def encode_passages(self, texts: Sequence[str], on_progress: Callable[[int], None] = ...) -> Floats:
         """One unit vector per passage: (len(texts), width) float32; `on_progress` as in `TokenEncoder`."""
 
 
@@ -87,12 +80,12 @@ class TokenEncoder(Protocol):
     digest: str
     width: int
 
-    def encode_questions(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    def encode_questions(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of each question: (m, width) float32."""
 
     def encode_passages(
         self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    ) -> tuple[Floats, Ids]:
         """The vectors of all passages in order, (T, width) float32, and the number of vectors of each.
 
         `on_progress` receives the number of encoded passages.

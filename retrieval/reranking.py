@@ -16,11 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.types import Hit
 
+from ..index.protocol import Floats, Ids
 from ..index.schema import indexed_text
 from .protocol import Retriever, Scorer
 from .stage import check_questions
@@ -28,7 +26,7 @@ from .stage import check_questions
 STAGE = "rerank"
 SUFFIX = f"+{STAGE}"  # of a retriever's name
 
-Scores = list[NDArray[np.float32]]
+Scores = list[Floats]
 
 
 class RerankingRetriever:
@@ -53,9 +51,7 @@ class RerankingRetriever:
         self._report = report
         self._last: tuple[Any, Scores] = (None, [])  # deduplication repeats a question for more hits
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
         """The best k hits of each question, of which the first `depth` of the retriever are re-ranked.
 
         All pairs are scored together. A smaller k gives the first hits of a larger one.
@@ -75,7 +71,7 @@ class RerankingRetriever:
         return self._last[1]
 
 
-def reranked(hits: Sequence[Hit], scores: NDArray[np.float32]) -> list[Hit]:
+def reranked(hits: Sequence[Hit], scores: Floats) -> list[Hit]:
     """The scored hits in the order of their new scores, then the others.
 
     Equal scores are ordered by (document id, start).

@@ -17,14 +17,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, SpanwiseError
 from spanwise.types import Hit, Passage
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.protocol import Ranking
+from ..index.protocol import Floats, Ids, Ranking
 from ..index.snapshot import MakeLexical
 from ..index.top_k import best
 from .bm25 import RankBM25Index, bm25_index
@@ -84,7 +83,7 @@ def build(
     return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)
 
 
-def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[NDArray[np.float32]]:
+def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[Floats]:
     """The retriever `dense`: passages by the cosine of their vector with the question's.
 
     `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. A large
@@ -97,7 +96,7 @@ def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -
 
 def colbert_retriever(
     snapshot: Snapshot, encoder: TokenEncoder, exact: bool = False
-) -> Stage[Sequence[NDArray[np.float32]]]:
+) -> Stage[Sequence[Floats]]:
     """The retriever `colbert`: passages by the MaxSim of their token vectors with the question's.
 
     Errors and approximate search as for `dense_retriever`.
@@ -135,13 +134,11 @@ class CheckedRetriever:
         if not callable(getattr(retriever, "search", None)):
             raise self._broke("has no method search")
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
         """The best k hits of each question, with the passages of the index."""
         return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
+    def rank(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[Ranking]:
         """The ids and scores of the hits of each question, ties by (document id, start)."""
         check_questions(questions, k)
         try:

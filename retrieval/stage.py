@@ -17,14 +17,13 @@ from itertools import chain
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import QuestionEmpty
 from spanwise.types import Hit
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.protocol import Index, Places, Ranking
+from ..index.protocol import Ids, Index, Places, Ranking
 from ..index.top_k import best, check_k
 from .protocol import Ranker
 
@@ -57,13 +56,11 @@ class Stage(Generic[Queries]):
         self._snapshot = snapshot
         self._last: tuple[dict[str, int], Any] = ({}, None)  # the row of each question, and the queries
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
         """The best k hits of each question; `VectorRejected` for a question without a unit vector."""
         return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
+    def rank(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[Ranking]:
         """The ids and scores of the hits of `search`, for each question."""
         check_questions(questions, k)
         return self._index.search(self._queries(questions), k, among) if questions else []
@@ -133,9 +130,7 @@ class FusionRetriever:
         self._stages = tuple(stages)
         self._snapshot = snapshot
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
         """The best k hits of each question; a stage that finds nothing is left out.
 
         With `among` every stage ranks only those passages, so ranks are counted among them.

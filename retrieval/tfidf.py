@@ -20,12 +20,11 @@ from math import log10, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index import Snapshot
-from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import Corpus, CorpusStatistics, LivePostings
-from ..index.protocol import Places
-from .stage import Stage, Terms, lexical_stage
+from ..index.protocol import Ids, Places
+
+Scores = NDArray[np.float64]  # (rows,)
 
 
 def idf_lg(df: int, n_docs: int) -> float:
@@ -50,7 +49,7 @@ def norm(weights: Mapping[str, float]) -> float:
     return sqrt(sum(weight * weight for weight in weights.values()))
 
 
-def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDArray[np.float64]:
+def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> Scores:
     """The length of every row's vector, (rows,) float64; `statistics` must cover all terms.
 
     Squares are added in the order of the terms' bytes, the same in every segmentation.
@@ -75,7 +74,7 @@ class TermProduct:
     weight: float
     idf: float
 
-    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    def __call__(self, tf: Scores, lengths: Ids) -> Scores:
         """weight * (1 + lg tf) * idf; `TfIdf.scores` divides by the lengths."""
         return self.weight * (1 + np.log10(tf)) * self.idf
 
@@ -87,11 +86,9 @@ class TfIdf:
     norms: the `document_norms` of the postings that are searched, (rows,) float64.
     """
 
-    norms: NDArray[np.float64]
+    norms: Scores
 
-    def scores(
-        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
-    ) -> NDArray[np.float64]:
+    def scores(self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics) -> Scores:
         """The cosine of every row with the question, 0 without a common term of any weight."""
         scores = np.zeros(len(postings))
         weights = log_weights(question, statistics)
@@ -108,8 +105,3 @@ def tfidf_index(postings: LivePostings, places: Places, corpus: Corpus | None = 
     """The index of the ranking `tfidf`; the norms of all passages are computed here."""
     weighting = TfIdf(document_norms(postings, (corpus or postings).all_statistics))
     return PostingsIndex(postings, weighting, places, corpus)
-
-
-def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
-    """The retriever `tfidf` over a snapshot."""
-    return lexical_stage("tfidf", tfidf_index(snapshot.postings(), snapshot.places), snapshot, analyzer)

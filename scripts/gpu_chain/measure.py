@@ -24,7 +24,7 @@ from spanwise.models.model_files import WEIGHTS
 from spanwise.models.precision import compute_dtype, pick_device
 from spanwise.models.quantized import read_quantized
 from spanwise.models.tokenizer import load_tokenizer
-from spanwise.retrieval.training.distillation import Encoded, max_sim
+from spanwise.retrieval.training.distillation import TextVectors, max_sim
 
 from . import files
 from .steps import say
@@ -94,7 +94,7 @@ def _maxsim(n_passages: int, on: torch.device) -> dict[str, Any]:
 
     chunks = [vectors(min(CHUNK, n_passages - at), PASSAGE_TOKENS) for at in range(0, n_passages, CHUNK)]
     question = vectors(1, QUESTION_TOKENS)
-    asked = Encoded(question, torch.ones(1, QUESTION_TOKENS, dtype=torch.bool, device=on), question[:, 0])
+    asked = TextVectors(question, torch.ones(1, QUESTION_TOKENS, dtype=torch.bool, device=on), question[:, 0])
 
     def ours() -> Tensor:
         return torch.cat([max_sim(asked, _encoded(chunk))[0] for chunk in chunks]).topk(10).indices
@@ -112,8 +112,8 @@ def _maxsim(n_passages: int, on: torch.device) -> dict[str, Any]:
     }
 
 
-def _encoded(chunk: Tensor) -> Encoded:
-    return Encoded(chunk, chunk.new_ones(chunk.shape[:2], dtype=torch.bool), chunk[:, 0])
+def _encoded(chunk: Tensor) -> TextVectors:
+    return TextVectors(chunk, chunk.new_ones(chunk.shape[:2], dtype=torch.bool), chunk[:, 0])
 
 
 def made_texts(n: int) -> list[str]:

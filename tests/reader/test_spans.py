@@ -13,7 +13,6 @@ from hypothesis.extra import numpy as arrays
 from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.reader.spans import (
-    NO_CONTEXT,
     Window,
     WindowLogits,
     assemble,
@@ -35,7 +34,7 @@ def tokenizer():
 
 def test_r3_input_ids_and_segments(tokenizer):
     question, passage = tokenize(tokenizer, ["Where was Obama born?", "Barack Obama was born in Hawaii."])
-    batch = assemble([(question.ids, NO_CONTEXT, passage.ids)], special_tokens(tokenizer), multiple=1)
+    batch = assemble([(question.ids, asked.ids[:0], passage.ids)], special_tokens(tokenizer), multiple=1)
     ids = "101 2073 2001 8112 2141 1029 102 13857 8112 2001 2141 1999 7359 1012 102"
     assert batch.input_ids[0].tolist() == [int(i) for i in ids.split()]
     assert batch.token_type_ids[0].tolist() == [0] * 7 + [1] * 8
@@ -58,7 +57,7 @@ def test_r3_input_ids_and_segments(tokenizer):
 def test_r2_r4_r5_labels_come_from_characters(tokenizer, question, passage, characters, tokens, shift):
     asked, read = tokenize(tokenizer, [question, passage])
     first, last = token_labels(read.offsets, *characters)
-    batch = assemble([(asked.ids, NO_CONTEXT, read.ids)], special_tokens(tokenizer))
+    batch = assemble([(asked.ids, asked.ids[:0], read.ids)], special_tokens(tokenizer))
     assert passage[read.offsets[first, 0] : read.offsets[last, 1]] == passage[slice(*characters)]
     if tokens is None:
         assert (batch.shift[0] + first, batch.shift[0] + last) == (19, 21)

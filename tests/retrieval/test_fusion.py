@@ -7,8 +7,8 @@ from made_corpora import PLAIN
 
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever
-from spanwise.retrieval.stage import FusionRetriever, fuse
-from spanwise.retrieval.tfidf import tfidf_retriever
+from spanwise.retrieval.stage import FusionRetriever, fuse, lexical_stage
+from spanwise.retrieval.tfidf import tfidf_index
 from spanwise.types import Passage
 
 
@@ -55,7 +55,8 @@ def test_only_the_passages_that_are_shown_are_read() -> None:
 def test_the_fusion_of_two_indexes_is_that_of_their_hits(corpus_of) -> None:
     texts = [f"{'mill ' * (n % 3)}{'owl ' * (n % 4)}{'inn ' * (n % 5)}".strip() or "x" for n in range(40)]
     with corpus_of({f"d{n % 7}": texts[n::7] for n in range(7)}).snapshot() as snapshot:
-        stages = [bm25_retriever(snapshot, PLAIN), tfidf_retriever(snapshot, PLAIN)]
+        index = tfidf_index(snapshot.postings(), snapshot.places)
+        stages = [bm25_retriever(snapshot, PLAIN), lexical_stage("tfidf", index, snapshot, PLAIN)]
         for k in (1, 5, 200):
             [hits] = FusionRetriever(stages, snapshot).search(["mill inn owl"], k)
             assert [(h.passage, h.score, h.rank, h.scores) for h in hits] == slow_fusion(stages, k)

@@ -13,7 +13,7 @@ from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics
 from spanwise.retrieval.bm25 import BM25, RankBM25Index, bm25_retriever, idf_lucene, tf_saturation
 from spanwise.retrieval.stage import lexical_stage
-from spanwise.retrieval.tfidf import log_weights, norm, tfidf_retriever
+from spanwise.retrieval.tfidf import log_weights, norm, tfidf_index
 
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
@@ -91,7 +91,8 @@ SWEET_STATISTICS = CorpusStatistics(
 
 def tfidf_scores(corpus, question="sweet love"):
     with corpus.snapshot() as snapshot:
-        (hits,) = tfidf_retriever(snapshot, PLAIN).search([question], 10)
+        index = tfidf_index(snapshot.postings(), snapshot.places)
+        [hits] = lexical_stage("tfidf", index, snapshot, PLAIN).search([question], 10)
     return {hit.passage.document_id: hit.score for hit in hits}
 
 

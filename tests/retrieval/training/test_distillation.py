@@ -17,7 +17,7 @@ from spanwise.models.training import TrainingConfig
 from spanwise.pipelines.training.retriever import rank_figures
 from spanwise.retrieval.training.distillation import (
     DistillationConfig,
-    Encoded,
+    TextVectors,
     distil,
     distillation_loss,
     max_sim,
@@ -32,7 +32,7 @@ SCORES = st.lists(st.floats(-20, 20, width=32), min_size=3, max_size=3)
 
 
 @given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=4), st.sampled_from([1.0, 2.0, 4.0]))
-def test_l16_the_kl_is_that_of_torch_over_lists(pairs, temperature):
+def test_the_kl_equals_that_of_torch_over_lists(pairs, temperature):
     teacher, student = (torch.tensor(side) for side in zip(*pairs, strict=True))
     logs = [log_softmax(side / temperature, -1) for side in (student, teacher)]
     expected = float(kl_div(*logs, reduction="batchmean", log_target=True))
@@ -46,11 +46,12 @@ def encoded(texts, unit=True, pads=0, pad=0.0):
     """A batch of texts given as rows, each filled up with `pads` more than the longest of them needs."""
     longest = max(map(len, texts)) + pads
     tokens = torch.full((len(texts), longest, len(texts[0][0])), pad)
-    kept = torch.zeros(len(texts), longest, dtype=torch.bool)
+    compared = torch.zeros(len(texts), longest, dtype=torch.bool)
     for i, rows in enumerate(texts):
-        tokens[i, : len(rows)], kept[i, : len(rows)] = torch.tensor(rows), True
+        tokens[i, : len(rows)] = torch.tensor(rows)
+        compared[i, : len(rows)] = True
     tokens = torch.nn.functional.normalize(tokens, dim=-1) if unit else tokens
-    return Encoded(tokens, kept, torch.zeros(len(texts), 1))
+    return TextVectors(tokens, compared, torch.zeros(len(texts), 1))
 
 
 def random_texts(sizes, seed):
@@ -59,14 +60,14 @@ def random_texts(sizes, seed):
 
 
 @pytest.mark.parametrize(("pads", "pad"), [(0, 0.0), (3, 0.0), (3, 1.0)])
-def test_l6_l7_padding_takes_no_part(pads, pad):
+def test_padding_does_not_change_maxsim(pads, pad):
     question = encoded([[CAT, MAT]], pads=pads, pad=pad)
     passages = encoded([[DOG], [DOG, MAT], [MAT]], pads=pads, pad=pad)
     assert max_sim(question, passages)[0].tolist() == pytest.approx([0.819691, 1.992516, 0.710540], abs=1e-6)
 
 
 @given(SIZES, SIZES, st.integers(0, 3), st.integers(0, 99))
-def test_l8_a_batch_is_as_one_by_one(n_questions, n_passages, pads, seed):
+def test_maxsim_of_a_batch_equals_that_of_single_texts(n_questions, n_passages, pads, seed):
     questions, passages = random_texts(n_questions, seed), random_texts(n_passages, seed + 1)
     together = max_sim(encoded(questions, pads=pads, pad=1.0), encoded(passages, pads=pads, pad=1.0))
     for (i, question), (j, passage) in itertools.product(enumerate(questions), enumerate(passages)):
@@ -82,7 +83,7 @@ def test_a_text_is_encoded_in_a_padded_batch_as_alone():
         for i, row in enumerate(rows):
             alone = model([row], "passage")
             assert torch.allclose(
-                together.tokens[i, together.kept[i]], alone.tokens[0, alone.kept[0]], atol=1e-5
+                together.tokens[i, together.compared[i]], alone.tokens[0, alone.compared[0]], atol=1e-5
             )
             assert torch.allclose(together.dense[i], alone.dense[0], atol=1e-5)
 
@@ -92,7 +93,7 @@ def loss_of(model, lists, config):
     return distillation_loss(model, lists, dict(zip(texts, ROWS.of(texts), strict=True)), config)
 
 
-def test_l16_a_batch_teaches_the_mean_of_its_lists():
+def test_the_loss_of_a_batch_is_the_mean_over_its_lists():
     model, lists = tiny_student().eval(), lists_of(THINGS[:3])
     lists[1] = dataclasses.replace(lists[1], passages=lists[1].passages[:2], scores=lists[1].scores[:2])
     with torch.no_grad():
