@@ -147,7 +147,7 @@ def expected_calibration_error(
     """ECE, 0..1: the mean distance of confidence and accuracy per bin, weighted by the size of the bin.
 
     ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins have equal widths, or equal
-    numbers of forecasts with `equal_mass`. A confidence on an edge belongs to the bin above, 1.0 to the last one.
+    numbers of forecasts (`equal_mass`). An edge belongs to the bin above, 1.0 to the last one.
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3.
     ValueError as for `require_forecasts`.
 

@@ -1,7 +1,7 @@
 """Ranking measures as trec_eval defines them: nDCG, AP, RR, precision and recall.
 
-`judge` joins a ranking with the judgements of its query. As in trec_eval, an unjudged document takes up a rank
-without a gain, and a relevance below 1 is not relevant.
+`judge` joins a ranking with the judgements of its query. As in trec_eval, an unjudged document has a rank
+and no gain, and a relevance below 1 is not relevant.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def ndcg(ranking: JudgedRanking, k: int | None = None) -> float:
     """The normalised discounted cumulative gain of the first k ranks, 0..1; all ranks without k.
 
     DCG@k = sum over the first k ranks r of max(relevance_r, 0) / log2(1 + r), nDCG@k = DCG@k / ideal DCG@k;
-    0 if nothing is relevant. The ideal ranks all judged documents. The gain is the relevance itself, not 2^relevance - 1.
+    0 if nothing is relevant. The ideal ranks all judged documents. The gain is the relevance itself, not
+    2^relevance - 1.
     Source: Järvelin and Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques", section 2, with
     the discount log2(1 + r) from the first rank on as in trec_eval `ndcg` and `ndcg_cut`.
 

@@ -27,7 +27,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 def normalize_answer(text: str) -> str:
     """The normal form for comparing answers: lower case, no punctuation, no articles.
 
-    Steps and order are the official ones. Only ASCII punctuation goes (an en dash stays), and removing a hyphen
+    Steps and order are the official ones. Only ASCII punctuation goes (an en dash stays). Removing a hyphen
     joins its neighbours (`twenty-five` becomes `twentyfive`): scores are comparable only with these rules.
     Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", section 6.1.
 

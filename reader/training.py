@@ -392,8 +392,8 @@ def _token_logits(model: Any, batch: ModelInput) -> _TokenLogits:
     backbone = packable_part(model)
     arrays = (batch.input_ids, batch.attention_mask, batch.token_type_ids)
     if backbone is None:
-        inputs = model_inputs(model, *[torch.from_numpy(array).to(device) for array in arrays])
-        output = model(**inputs)
+        tensors = [torch.from_numpy(array).to(device) for array in arrays]
+        output = model(**model_inputs(model, *tensors))
         return _TokenLogits(output.start_logits, output.end_logits, None)
     states = training_states(backbone, PackedTokens.of_padded(*arrays)).float()  # (T, H)
     evidence_head = getattr(model, EVIDENCE_HEAD, None)

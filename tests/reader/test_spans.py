@@ -34,7 +34,7 @@ def tokenizer():
 
 def test_r3_input_ids_and_segments(tokenizer):
     question, passage = tokenize(tokenizer, ["Where was Obama born?", "Barack Obama was born in Hawaii."])
-    batch = assemble([(question.ids, asked.ids[:0], passage.ids)], special_tokens(tokenizer), multiple=1)
+    batch = assemble([(question.ids, question.ids[:0], passage.ids)], special_tokens(tokenizer), multiple=1)
     ids = "101 2073 2001 8112 2141 1029 102 13857 8112 2001 2141 1999 7359 1012 102"
     assert batch.input_ids[0].tolist() == [int(i) for i in ids.split()]
     assert batch.token_type_ids[0].tolist() == [0] * 7 + [1] * 8
