@@ -25,28 +25,9 @@ from ..models.packed_forward import model_inputs, packable_part, sequence_means
 from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze, train
+from . import losses, spans
 from .labels import LabelStore, PairLabel
-from .losses import (
-    TeacherLogits,
-    distillation_loss,
-    evidence_loss,
-    info_nce_loss,
-    shared_normalization_loss,
-    span_loss,
-)
-from .spans import (
-    MAX_CONTEXT_TOKENS,
-    MAX_QUESTION_TOKENS,
-    Floats,
-    Ints,
-    ModelInput,
-    Ranges,
-    Row,
-    Split,
-    Tokens,
-    assemble,
-    tokenize,
-)
+from .spans import Floats, Ints, Ranges, Split, Tokens
 
 PAD_MULTIPLE = 32
 Labels = tuple[float, float, float]
@@ -179,7 +160,7 @@ class TrainingRow:
     first: int = 0
 
     @property
-    def ids(self) -> Row:
+    def ids(self) -> spans.Row:
         """The token ids of question, context and window."""
         return self.question, self.context, self.window
 
@@ -254,8 +235,8 @@ def training_groups(
     passages = {passage for example in examples for _, passage in example.texts}
     answering = {example.passage for example in examples if example.start is not None}
     rows = _Rows(
-        _tokens_of({example.question for example in examples}, tokenizer, MAX_QUESTION_TOKENS),
-        _tokens_of(contexts, tokenizer, MAX_CONTEXT_TOKENS),
+        _tokens_of({example.question for example in examples}, tokenizer, spans.MAX_QUESTION_TOKENS),
+        _tokens_of(contexts, tokenizer, spans.MAX_CONTEXT_TOKENS),
         _tokens_of(passages, tokenizer),
         {passage: split(passage) for passage in (answering if labels is None else passages)},
         recipe.max_length - n_special,
@@ -272,7 +253,7 @@ def training_groups(
 def _tokens_of(texts: set[str], tokenizer: Any, most: int | None = None) -> dict[str, Tokens]:
     """The first `most` tokens of each text."""
     ordered = sorted(texts)
-    tokens = [Tokens(whole.ids[:most], whole.offsets[:most]) for whole in tokenize(tokenizer, ordered)]
+    tokens = [Tokens(whole.ids[:most], whole.offsets[:most]) for whole in spans.tokenize(tokenizer, ordered)]
     return dict(zip(ordered, tokens, strict=True))
 
 
@@ -355,7 +336,7 @@ def batch_loss(
 ) -> Tensor:
     """The weighted sum of the losses of a batch; see `losses`."""
     rows = [row for group in groups for row in group]
-    batch = assemble([row.ids for row in rows], special, PAD_MULTIPLE)
+    batch = spans.assemble([row.ids for row in rows], special, PAD_MULTIPLE)
     logits = _token_logits(model, batch)
     loss = _supervised_loss(logits, groups, batch, special.null, recipe)
     if recipe.similarity:
@@ -364,7 +345,7 @@ def batch_loss(
     n_distilled = sum(any(row.teacher for row in group) for group in groups)
     if logits.evidence is None or not n_distilled:
         return loss
-    distillation = distillation_loss(
+    distillation = losses.distillation_loss(
         logits.start,
         logits.end,
         logits.evidence,
@@ -387,7 +368,7 @@ class _TokenLogits(NamedTuple):
     evidence: Tensor | None
 
 
-def _token_logits(model: Any, batch: ModelInput) -> _TokenLogits:
+def _token_logits(model: Any, batch: spans.ModelInput) -> _TokenLogits:
     device = next(model.parameters()).device
     backbone = packable_part(model)
     arrays = (batch.input_ids, batch.attention_mask, batch.token_type_ids)
@@ -407,7 +388,11 @@ def _token_logits(model: Any, batch: ModelInput) -> _TokenLogits:
 
 
 def _supervised_loss(
-    logits: _TokenLogits, groups: Sequence[Group], batch: ModelInput, null: int, recipe: ReaderTrainingConfig
+    logits: _TokenLogits,
+    groups: Sequence[Group],
+    batch: spans.ModelInput,
+    null: int,
+    recipe: ReaderTrainingConfig,
 ) -> Tensor:
     """The losses by the answers, without rows that a teacher prefers to the answering one."""
     chosen = [[row for row in group if not _is_preferred(row, group)] for group in groups]
@@ -422,10 +407,10 @@ def _supervised_loss(
     allowed = is_passage.clone()
     allowed[:, null] = True
     first, last = _gold_positions(rows, shifts, null).to(device)
-    loss = span_loss(start, end, allowed, first, last)
+    loss = losses.span_loss(start, end, allowed, first, last)
     if recipe.shared:
         sizes = [len(group) for group in chosen]
-        shared = shared_normalization_loss(start, end, is_passage, null, sizes, first, last)
+        shared = losses.shared_normalization_loss(start, end, is_passage, null, sizes, first, last)
         loss = loss + recipe.shared * shared
     if logits.evidence is None:
         return loss
@@ -433,7 +418,7 @@ def _supervised_loss(
     labels = torch.tensor([row.labels for row in rows], device=device)  # (B, 3)
     lists = [size for group in chosen for size in ([len(group)] if group[0].answer else [1] * len(group))]
     evidence = logits.evidence[indices].float()
-    return loss + evidence_loss(evidence, support, is_passage, labels, null, lists)
+    return loss + losses.evidence_loss(evidence, support, is_passage, labels, null, lists)
 
 
 def _is_preferred(row: TrainingRow, group: Group) -> bool:
@@ -462,7 +447,7 @@ def _support(rows: Group, shifts: NDArray[np.int64], length: int) -> Floats:
     return support
 
 
-def _teacher_logits(rows: Group, batch: ModelInput, device: torch.device) -> TeacherLogits:
+def _teacher_logits(rows: Group, batch: spans.ModelInput, device: torch.device) -> losses.TeacherLogits:
     """A teacher's logits for the rows of a batch, at the positions of their tokens."""
     shape = batch.passage_mask.shape
     start = np.full(shape, -np.inf, dtype=np.float32)
@@ -483,7 +468,7 @@ def _teacher_logits(rows: Group, batch: ModelInput, device: torch.device) -> Tea
     arrays = (is_scored, start, end, null, relevance, support)
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
-    return TeacherLogits(*tensors)
+    return losses.TeacherLogits(*tensors)
 
 
 def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
@@ -498,7 +483,9 @@ def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
         )
         return sequence_means(training_states(backbone, tokens), tokens.lengths)
 
-    return info_nce_loss(means([(row.question,) for row in rows]), means([row.ids[1:] for row in rows]))
+    return losses.info_nce_loss(
+        means([(row.question,) for row in rows]), means([row.ids[1:] for row in rows])
+    )
 
 
 def add_evidence_head(model: nn.Module) -> None:

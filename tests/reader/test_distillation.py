@@ -46,17 +46,20 @@ def teacher_of(start, end, evidence, known=(True, True)):
     )
 
 
-def test_nothing_is_to_be_learnt_from_a_teacher_with_the_same_logits():
+def test_the_distillation_loss_is_0_for_the_logits_of_the_teacher():
     torch.manual_seed(0)
-    start, end, evidence = torch.randn(2, 5), torch.randn(2, 5), torch.randn(2, 5, 5)
+    start = torch.randn(2, 5)
+    end = torch.randn(2, 5)
+    evidence = torch.randn(2, 5, 5)
     is_passage = torch.tensor([[False, True, True, True, False]] * 2)
     teacher = teacher_of(start, end, evidence)
     loss = distillation_loss(start, end, evidence, teacher, is_passage, 0, [2], 2.0)
     assert float(loss) == pytest.approx(0, abs=1e-6)
 
 
-def test_the_divergence_by_hand():
-    start, zero = torch.zeros(1, 3), torch.zeros(1, 3)
+def test_the_divergence_equals_a_sum_by_hand():
+    start = torch.zeros(1, 3)
+    zero = torch.zeros(1, 3)
     evidence = torch.zeros(1, 3, 5)
     theirs = torch.tensor([[0.0, 4.0, -torch.inf]])
     nan = torch.full((1, 3), torch.nan)
@@ -68,17 +71,19 @@ def test_the_divergence_by_hand():
     assert float(loss) == pytest.approx(wanted, abs=1e-5)
 
 
-def test_rows_that_the_teacher_does_not_know_count_nothing():
+def test_rows_without_teacher_logits_are_ignored():
     torch.manual_seed(0)
-    start, end, evidence = torch.randn(2, 5), torch.randn(2, 5), torch.randn(2, 5, 5)
+    start = torch.randn(2, 5)
+    end = torch.randn(2, 5)
+    evidence = torch.randn(2, 5, 5)
     is_passage = torch.tensor([[False, True, True, True, False]] * 2)
     teacher = teacher_of(start + 1, end * 2, evidence, known=(True, False))
     unknown = teacher.support.clone()
     unknown[1] = torch.nan
     both = distillation_loss(start, end, evidence, replace(teacher, support=unknown), is_passage, 0, [2], 2.0)
     alone = TeacherLogits(*(getattr(teacher, name)[:1] for name in TeacherLogits.__slots__))
-    one = distillation_loss(start[:1], end[:1], evidence[:1], alone, is_passage[:1], 0, [1], 2.0)
-    assert float(both) == pytest.approx(float(one), abs=1e-6)
+    by_itself = distillation_loss(start[:1], end[:1], evidence[:1], alone, is_passage[:1], 0, [1], 2.0)
+    assert float(both) == pytest.approx(float(by_itself), abs=1e-6)
     none = replace(teacher, is_scored=torch.tensor([False, False]))
     assert float(distillation_loss(start, end, evidence, none, is_passage, 0, [2], 2.0)) == 0
 
@@ -111,7 +116,8 @@ def test_a_window_has_the_part_of_the_label_that_lies_in_it(tokenizer, taught):
     whole = store.get(*PAIRS[0])
     tokens = tokenizer(TEXT, add_special_tokens=False)["input_ids"]
     row = rows[0]
-    first = next(at for at in range(len(tokens)) if tokens[at : at + len(row.window)] == row.window.tolist())
+    first = row.first
+    assert tokens[first : first + len(row.window)] == row.window.tolist()
     for position, logit in zip(whole.start_positions.tolist(), whole.start_logits.tolist(), strict=True):
         if first <= position < first + len(row.window):
             assert row.teacher.start[position - first] == logit

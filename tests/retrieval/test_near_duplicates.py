@@ -152,15 +152,15 @@ def test_every_hit_is_kept_or_folded_once_and_smaller_lists_are_beginnings(texts
 
 def folded_by_sets(texts, share):
     """The same by the runs of every pair, where the question has no word of the texts."""
-    kept = {}
+    best = {}
     for number, text in enumerate(texts, start=1):
         runs = shingles(Analyzer().terms(text))
-        says_it = [n for n, (better, _) in kept.items() if len(runs & better) >= share * len(runs)]
+        says_it = [n for n, (better, _) in best.items() if len(runs & better) >= share * len(runs)]
         if says_it:
-            kept[says_it[0]][1].append(number)
+            best[says_it[0]][1].append(number)
         else:
-            kept[number] = runs, []
-    return {number: folded for number, (_, folded) in kept.items()}
+            best[number] = runs, []
+    return {number: folded for number, (_, folded) in best.items()}
 
 
 WORDS = st.lists(st.sampled_from([*MILL.split(), *TRAM.split()]), max_size=12).map(" ".join)
@@ -171,5 +171,5 @@ WORDS = st.lists(st.sampled_from([*MILL.split(), *TRAM.split()]), max_size=12).m
     st.sampled_from([0.1, 0.5, 0.7, 1]),
 )
 def test_folding_equals_a_comparison_of_all_pairs(texts, share) -> None:
-    found = grouped(*texts, question="where?", k=12, rule=DuplicateRule(share))
-    assert found == folded_by_sets(texts, share)
+    folded = grouped(*texts, question="where?", k=12, rule=DuplicateRule(share))
+    assert folded == folded_by_sets(texts, share)

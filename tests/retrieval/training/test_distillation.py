@@ -25,7 +25,9 @@ from spanwise.retrieval.training.distillation import (
     student_scores,
 )
 
-CAT, DOG, MAT = ([0.2, 0.8, -0.3], [0.1, 0.7, -0.2], [-0.5, 0.1, 0.6])
+CAT = [0.2, 0.8, -0.3]
+DOG = [0.1, 0.7, -0.2]
+MAT = [-0.5, 0.1, 0.6]
 KL_ALONE = DistillationConfig(labels=0, dense=0)
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 SCORES = st.lists(st.floats(-20, 20, width=32), min_size=3, max_size=3)
@@ -68,7 +70,8 @@ def test_padding_does_not_change_maxsim(pads, pad):
 
 @given(SIZES, SIZES, st.integers(0, 3), st.integers(0, 99))
 def test_maxsim_of_a_batch_equals_that_of_single_texts(n_questions, n_passages, pads, seed):
-    questions, passages = random_texts(n_questions, seed), random_texts(n_passages, seed + 1)
+    questions = random_texts(n_questions, seed)
+    passages = random_texts(n_passages, seed + 1)
     together = max_sim(encoded(questions, pads=pads, pad=1.0), encoded(passages, pads=pads, pad=1.0))
     for (i, question), (j, passage) in itertools.product(enumerate(questions), enumerate(passages)):
         alone = float(max_sim(encoded([question]), encoded([passage])))
@@ -89,23 +92,25 @@ def test_a_text_is_encoded_in_a_padded_batch_as_alone():
 
 
 def loss_of(model, lists, config):
-    texts = [text for one in lists for text in (one.question, *one.passages)]
+    texts = [text for each in lists for text in (each.question, *each.passages)]
     return distillation_loss(model, lists, dict(zip(texts, ROWS.of(texts), strict=True)), config)
 
 
 def test_the_loss_of_a_batch_is_the_mean_over_its_lists():
-    model, lists = tiny_student().eval(), lists_of(THINGS[:3])
+    model = tiny_student().eval()
+    lists = lists_of(THINGS[:3])
     lists[1] = dataclasses.replace(lists[1], passages=lists[1].passages[:2], scores=lists[1].scores[:2])
     with torch.no_grad():
-        alone = [float(loss_of(model, [one], KL_ALONE)) for one in lists]
+        alone = [float(loss_of(model, [each], KL_ALONE)) for each in lists]
         assert float(loss_of(model, lists, KL_ALONE)) == pytest.approx(np.mean(alone), rel=1e-4)
 
 
 def test_a_passage_that_two_lists_share_is_not_its_own_negative():
-    model, one = tiny_student().eval(), lists_of(THINGS[:3])[0]
+    model = tiny_student().eval()
+    each = lists_of(THINGS[:3])[0]
     config = DistillationConfig(dense=0)
     with torch.no_grad():
-        once, twice = (float(loss_of(model, [one] * n, config)) for n in (1, 2))
+        once, twice = (float(loss_of(model, [each] * n, config)) for n in (1, 2))
     assert twice == pytest.approx(once, rel=1e-4)
 
 
