@@ -1,7 +1,7 @@
-"""Confidence in answers: fitting it, choosing the threshold to decline by, and measuring how good it is.
+"""Calibration of confidence: fitting it, its thresholds, and its measures ECE and AURC.
 
 Every question has a confidence, 0..1, and a credit: 1 for a right answer, 0 for a wrong one, or an F1 in
-between. A threshold answers the questions at or above it and declines the others.
+between. Questions with a confidence below the threshold are declined.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """P(right | x) = 1 / (1 + exp(-(weights · x + bias))); plain numbers, so that it stores as JSON."""
+    """P(right | x) = 1 / (1 + exp(-(weights · x + bias)))."""
 
     weights: tuple[float, ...]
     bias: float
@@ -56,7 +56,8 @@ def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> Log
     >>> round(model.weights[0], 6), round(model.bias, 6)  # ln 9, -ln 3
     (2.197225, -1.098612)
     """
-    x, y = _matrix(features), np.asarray(labels, dtype=np.float64)
+    x = _matrix(features)
+    y = np.asarray(labels, dtype=np.float64)
     if y.shape != (len(x),) or set(y.tolist()) != {0.0, 1.0}:
         raise ValueError(f"expected a label for each of {len(x)} rows, 0 or 1, and both")
     ones = np.hstack([x, np.ones((len(x), 1))])  # (n, d + 1), the last column is the bias
@@ -78,7 +79,7 @@ def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> Log
         limit = loss(theta)
         limit += ROUNDING * (1.0 + limit)
         candidates = (theta - 0.5**halvings * step for halvings in range(30))
-        theta = next((one for one in candidates if loss(one) <= limit), theta)
+        theta = next((candidate for candidate in candidates if loss(candidate) <= limit), theta)
         if float(np.abs(step).max()) <= TOLERANCE * (1.0 + float(np.abs(theta).max())):
             return LogisticModel(tuple(theta[:-1].tolist()), float(theta[-1]))
     raise ValueError("no finite optimum: the features separate the labels; use l2 > 0")
@@ -108,7 +109,8 @@ def fit_listwise(lists: Sequence[Vector], right: Sequence[Mask], l2: float = 1.0
 
     weights = np.zeros(used[0][0].shape[1])
     for _ in range(MAX_STEPS):
-        gradient, hessian = l2 * weights, l2 * np.eye(len(weights))
+        gradient = l2 * weights
+        hessian = l2 * np.eye(len(weights))
         for rows, mask in used:
             scores = rows @ weights
             p = np.exp(scores - scores.max())
@@ -126,7 +128,9 @@ def fit_listwise(lists: Sequence[Vector], right: Sequence[Mask], l2: float = 1.0
 
 
 def threshold_at(absent: Sequence[float], max_share: float) -> float:
-    """The lowest threshold that at most this share of `absent`, confidences in 0..1, reaches; 0 for none.
+    """The lowest threshold that at most the share `max_share` of `absent`, confidences in 0..1, reaches.
+
+    0 if all of them may reach it.
 
     >>> threshold_at([0.9, 0.4, 0.3, 0.2], 0.25) > 0.4, threshold_at([0.9, 0.4, 0.3, 0.2], 0.25) < 0.401
     (True, True)
@@ -140,10 +144,10 @@ def threshold_at(absent: Sequence[float], max_share: float) -> float:
 def expected_calibration_error(
     confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS, equal_mass: bool = False
 ) -> float:
-    """ECE, 0..1: the distance of confidence and accuracy in a bin, averaged over the forecasts.
+    """ECE, 0..1: the mean distance of confidence and accuracy per bin, weighted by the size of the bin.
 
-    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins are of equal width, or of as many
-    forecasts each with `equal_mass`. A confidence on an edge belongs to the bin above, 1.0 to the last one.
+    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins have equal widths, or equal
+    numbers of forecasts (`equal_mass`). An edge belongs to the bin above, 1.0 to the last one.
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3.
     ValueError as for `require_forecasts`.
 
@@ -163,10 +167,10 @@ def expected_calibration_error(
 
 
 def aurc(confidences: Sequence[float], credit: Sequence[float]) -> float:
-    """The area under the curve of risk against coverage, 0..1; lower is better.
+    """The area under the risk-coverage curve, 0..1; lower is better.
 
-    AURC = 1/n sum over k of the mean loss, 1 - credit, of the k surest answers. Answers of equal confidence
-    count with the mean over all their orders.
+    AURC = 1/n sum over k of the mean loss, 1 - credit, of the k most confident answers. Ties count with the
+    mean over all their orders.
     Source: Geifman, Uziel and El-Yaniv 2019, "Bias-Reduced Uncertainty Estimation for Deep Neural
     Classifiers", section 3.
 
@@ -174,19 +178,19 @@ def aurc(confidences: Sequence[float], credit: Sequence[float]) -> float:
     0.277778
     """
     risks: list[float] = []
-    lost = 0.0
+    total_loss = 0.0
     for losses in _tied_losses(confidences, credit):
-        each = fsum(losses) / len(losses)
-        before = len(risks)
-        risks += [(lost + i * each) / (before + i) for i in range(1, len(losses) + 1)]
-        lost += fsum(losses)
+        mean = fsum(losses) / len(losses)
+        n_surer = len(risks)
+        risks += [(total_loss + i * mean) / (n_surer + i) for i in range(1, len(losses) + 1)]
+        total_loss += fsum(losses)
     return fsum(risks) / len(risks)
 
 
 def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], coverage: float) -> float:
-    """The mean credit of the surest answers that make up at least this share of all.
+    """The mean credit of the most confident answers that make up at least this share of all.
 
-    Answers of equal confidence that do not all fit in count with their mean credit.
+    Tied answers that do not all fit in count with their mean credit.
     ValueError: a coverage outside 0..1 or 0, and as for `require_forecasts`.
 
     >>> credit_at_coverage([0.9, 0.2, 0.6, 0.6], [1, 0, 1, 0], coverage=0.5)
@@ -194,17 +198,18 @@ def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], co
     """
     if not 0 < coverage <= 1:
         raise ValueError(f"coverage is {coverage}; expected a number above 0, at most 1")
-    left = wanted = ceil(coverage * len(confidences))
-    gained = 0.0
+    n_answered = ceil(coverage * len(confidences))
+    left = n_answered
+    total = 0.0
     for losses in _tied_losses(confidences, credit):
-        taken = min(left, len(losses))
-        gained += taken * (1 - fsum(losses) / len(losses))
-        left -= taken
-    return gained / wanted
+        n_taken = min(left, len(losses))
+        total += n_taken * (1 - fsum(losses) / len(losses))
+        left -= n_taken
+    return total / n_answered
 
 
 def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float]) -> None:
-    """Raise ValueError unless each answer has a confidence and an outcome in 0..1, and there is one.
+    """Raise ValueError unless there are answers, each with a confidence and an outcome in 0..1.
 
     >>> require_forecasts([1.5], [True])
     Traceback (most recent call last):
@@ -222,7 +227,7 @@ def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[
     """The losses at each confidence, highest confidence first."""
     require_forecasts(confidences, credit)
     pairs = sorted(zip(confidences, credit, strict=True), key=lambda pair: -pair[0])
-    return [[1 - one for _, one in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
+    return [[1 - credit for _, credit in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
 
 
 def _sigmoid(z: Vector) -> Vector:

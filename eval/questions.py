@@ -1,6 +1,6 @@
-"""Question sets about a folder, the record of each question that was asked, and the verdict on its answer.
+"""Question sets about a folder, records of their evaluation, and verdicts on answers.
 
-A question set holds one JSON object a line. Required: "question", "answers" (acceptable strings, as in the
+A question set holds one JSON object per line. Required: "question", "answers" (acceptable strings, as in the
 documents), "documents" (paths relative to the folder) and "answerable"; an unanswerable question has no
 answers and no documents. Optional: "id" (default: the line's number), "type" (one of `TYPES`; default:
 factoid), "sentence" (the one that answers), "no_shared_words" (question and sentence have no content word in
@@ -21,9 +21,10 @@ from .text import contains_tokens
 
 TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no")
 VERDICTS = ("yes", "no")
-MIN_F1 = 0.6  # from which a span counts as a gold answer in other bounds
-MAX_WORDS = 80  # of a span; and LONGER times the longest gold's words plus MORE
-LONGER, MORE = 3, 10
+MIN_F1 = 0.6  # of a span that is right with other bounds than the gold answer
+MAX_WORDS = 80  # of a right span
+WORDS_PER_GOLD_WORD = 3  # of a right span, for the longest gold answer, plus
+MORE_WORDS = 10
 SHOWN_WORDS = 60  # of the sentence that is judged with a span
 _WORD = re.compile(r"\S+")
 
@@ -33,7 +34,7 @@ SentenceSplitter = Callable[[str], Sequence[tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class FolderQuestion:
-    """A question about a folder and its acceptable answers; see the module for the fields."""
+    """A question about a folder with its acceptable answers; the module lists the fields."""
 
     id: str
     question: str
@@ -48,9 +49,13 @@ class FolderQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A passage that was read: its text and its place in the document.
+    """A passage that was read.
 
-    `span` is the place of the proposed answer in `text`, None without one.
+    document: the id of its document.
+    start, end: code points of the document.
+    text: of the passage.
+    score: of the proposed answer, or of the passage.
+    span: the proposed answer as text[start:end]; None without one.
     """
 
     document: str
@@ -68,11 +73,21 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRecord:
-    """What one system did with one question; comparisons need `system`, `id` and `scores` alone.
+    """The result of one system for one question; comparisons need `system`, `id` and `scores` alone.
 
-    `scores` are by the name of the measure (`exact`, `f1`, `nDCG@10`), finite, higher is better. `golds` and
-    `documents` are the right answers and documents. `prediction` is "" for a declined question and None when
-    nothing was read. `confidence` is in 0..1. Times are in milliseconds by stage.
+    system: the name of the system.
+    id: of the question.
+    question: its text.
+    scores: by the name of the measure (`exact`, `f1`, `nDCG@10`), finite; higher is better.
+    answerable: False for a question without a right answer.
+    type: of the question.
+    golds: the right answers.
+    documents: the right documents.
+    prediction: the answer; "" for a declined question, None when nothing was read.
+    confidence: 0..1.
+    timings_ms: milliseconds by stage.
+    evidence: the passages.
+    passages_read: the number of passages that were read.
     """
 
     system: str
@@ -103,23 +118,23 @@ class Verdict(StrEnum):
 def is_right(question: FolderQuestion, document: str, span: str, shown: str = "") -> bool:
     """True when an answer's span, or the text that is shown with it, answers the question.
 
-    The document is one of the named ones. A gold's SQuAD-normalised words stand one after the other in the
-    span or the shown text, or the span has an F1 of at least 0.6 with a gold. The span has at most 80
-    normalised words, and at most three times the longest gold's plus ten.
+    The document must be one of the question's. A gold answer must stand in the span or the shown text as
+    SQuAD-normalised words, or have an F1 of at least 0.6 with the span. The span may have at most 80
+    normalised words, and at most three times those of the longest gold answer plus ten.
     """
     if document not in question.documents or not question.answers:
         return False
     golds = [answer_tokens(gold) for gold in question.answers]
     words = answer_tokens(span)
-    if len(words) > min(MAX_WORDS, LONGER * max(map(len, golds)) + MORE):
+    if len(words) > min(MAX_WORDS, WORDS_PER_GOLD_WORD * max(map(len, golds)) + MORE_WORDS):
         return False
-    around = answer_tokens(shown)
-    held = any(contains_tokens(text, gold) for gold in golds for text in (words, around))
-    return held or any(f1_v1(gold, span) >= MIN_F1 for gold in question.answers)
+    texts = (words, answer_tokens(shown))
+    contains_gold = any(contains_tokens(text, gold) for gold in golds for text in texts)
+    return contains_gold or any(f1_v1(gold, span) >= MIN_F1 for gold in question.answers)
 
 
 def is_right_shown(question: FolderQuestion, span: Span, passage: Passage, split: SentenceSplitter) -> bool:
-    """True when a span of a passage is right as a user sees it, see `is_right` and `shown_text`."""
+    """True when a span is right with the text that a user sees; see `is_right` and `shown_text`."""
     if span.document_id not in question.documents:
         return False
     return is_right(question, span.document_id, span.text, shown_text(span, passage, split))
@@ -128,11 +143,12 @@ def is_right_shown(question: FolderQuestion, span: Span, passage: Passage, split
 def shown_text(span: Span, passage: Passage, split: SentenceSplitter) -> str:
     """The sentence of the span, cut to 60 words; the span alone if it touches several sentences.
 
-    The words of the span stay, and of the others those nearest to it: half before and half after, or more on
-    one side where the other has fewer. White space separates words.
+    The words of the span stay, with the nearest words before and after it in equal numbers, or more on one
+    side where the other has fewer. White space separates words.
     """
     text = passage.text
-    start, end = span.start - passage.start, span.end - passage.start
+    start = span.start - passage.start
+    end = span.end - passage.start
     touched = [(first, last) for first, last in split(text) if first < end and start < last]
     if len(touched) != 1:
         return span.text
@@ -148,7 +164,7 @@ def shown_text(span: Span, passage: Passage, split: SentenceSplitter) -> str:
 
 
 def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
-    """True when the passage is of a named document and holds a gold answer, as SQuAD-normalised words."""
+    """True when the passage is of a right document and holds a gold answer, as SQuAD-normalised words."""
     if passage.document_id not in question.documents:
         return False
     tokens = answer_tokens(passage.text)
@@ -156,7 +172,7 @@ def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
 
 
 def judge_answer(question: FolderQuestion, answer: AnswerSpan | None, split: SentenceSplitter) -> Verdict:
-    """The verdict on one answer as a user sees it; None is a declined question."""
+    """The verdict on an answer as a user sees it; None is a declined question."""
     if answer is None:
         return Verdict.WRONGLY_DECLINED if question.answerable else Verdict.RIGHTLY_DECLINED
     if not question.answerable:

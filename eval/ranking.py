@@ -1,7 +1,7 @@
 """Ranking measures as trec_eval defines them: nDCG, AP, RR, precision and recall.
 
-A ranking and the judgements of its query meet in `judge`. As in trec_eval, a document without a judgement
-takes up a rank and gains nothing, and a relevance below 1 is judged and not relevant.
+`judge` joins a ranking with the judgements of its query. As in trec_eval, an unjudged document has a rank
+and no gain, and a relevance below 1 is not relevant.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ Integers = NDArray[np.int64]
 class JudgedRanking:
     """The judged documents of one ranking, and all judgements of its query; made by `judge`.
 
-    `ranks` (n,) are the ranks of the judged documents, ascending from 1, and `levels` (n,) their relevance.
-    `judgements` (m,) holds the relevance of every judged document, best first.
+    ranks: (n,) int64, of the judged documents, ascending from 1.
+    levels: (n,) int64, their relevance.
+    judgements: (m,) int64, the relevance of every judged document, highest first.
     """
 
     ranks: Integers
@@ -40,7 +41,7 @@ class JudgedRanking:
 
     @property
     def n_relevant(self) -> int:
-        """The number of relevant documents, found or not."""
+        """The number of relevant documents, retrieved or not."""
         return int(np.count_nonzero(self.judgements >= 1))
 
 
@@ -48,19 +49,19 @@ Measure = Callable[[JudgedRanking], float]
 
 
 def judge(ranking: Sequence[str], judged: Mapping[str, int]) -> JudgedRanking:
-    """The judged view of a ranking of distinct documents, best first.
+    """A ranking of distinct documents, best first, with its judgements.
 
     >>> judge(["d3", "d1", "d2"], {"d1": 2, "d2": 0, "d9": 1})
     JudgedRanking(ranks=array([2, 3]), levels=array([2, 0]), judgements=array([2, 1, 0]))
     """
-    found = [(rank, judged[document]) for rank, document in enumerate(ranking, start=1) if document in judged]
-    ranks, levels = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    rows = [(rank, judged[document]) for rank, document in enumerate(ranking, start=1) if document in judged]
+    ranks, levels = np.array(rows, dtype=np.int64).reshape(-1, 2).T
     judgements = np.sort(np.fromiter(judged.values(), dtype=np.int64, count=len(judged)))[::-1]
     return JudgedRanking(ranks, levels, judgements)
 
 
 def trec_order(scores: Mapping[str, float]) -> list[str]:
-    """The documents by score, best first; of equal scores the greater id comes first.
+    """The documents by score, best first; ties by descending id.
 
     Scores are compared in single precision, as trec_eval does up to version 9 and pytrec_eval does. Ids
     compare by code points. ValueError: a score is NaN. Source: `form_res_rels.c` of trec_eval.
@@ -77,19 +78,20 @@ def trec_order(scores: Mapping[str, float]) -> list[str]:
     return [document for _, document in sorted(zip(single.tolist(), scores, strict=True), reverse=True)]
 
 
-def ndcg(found: JudgedRanking, k: int | None = None) -> float:
-    """The discounted gain of the first k ranks over that of the best ranking of all judged documents, 0..1.
+def ndcg(ranking: JudgedRanking, k: int | None = None) -> float:
+    """The normalised discounted cumulative gain of the first k ranks, 0..1; all ranks without k.
 
     DCG@k = sum over the first k ranks r of max(relevance_r, 0) / log2(1 + r), nDCG@k = DCG@k / ideal DCG@k;
-    0 where nothing is relevant. The gain is the relevance itself, not 2^relevance - 1.
+    0 if nothing is relevant. The ideal ranks all judged documents. The gain is the relevance itself, not
+    2^relevance - 1.
     Source: Järvelin and Kekäläinen 2002, "Cumulated Gain-Based Evaluation of IR Techniques", section 2, with
     the discount log2(1 + r) from the first rank on as in trec_eval `ndcg` and `ndcg_cut`.
 
     >>> round(ndcg(judge(["x", "a"], {"a": 3})), 6)  # (3 / log2 3) / (3 / log2 2)
     0.63093
     """
-    ranks, levels = found.first(k)
-    best = found.judgements if k is None else found.judgements[:k]
+    ranks, levels = ranking.first(k)
+    best = ranking.judgements if k is None else ranking.judgements[:k]
     ideal = _dcg(np.arange(1, len(best) + 1), best)
     return _dcg(ranks, levels) / ideal if ideal else 0.0
 
@@ -98,36 +100,36 @@ def _dcg(ranks: Integers, levels: Integers) -> float:
     return float((np.maximum(levels, 0) / np.log2(ranks + 1)).sum())
 
 
-def average_precision(found: JudgedRanking) -> float:
-    """The mean of the precision at each relevant document, 0..1; one that was not found adds 0.
+def average_precision(ranking: JudgedRanking) -> float:
+    """The mean of the precision at each relevant document, 0..1; it is 0 at one that is not retrieved.
 
-    AP = 1/R * sum over i = 1..n of i / rank_i, where rank_i is the rank of the i-th relevant document found
-    and R counts all relevant documents; 0 where R is 0. Its mean over the queries is MAP.
+    AP = 1/R * sum over i = 1..n of i / rank_i, where rank_i is the rank of the i-th relevant document and
+    R counts all relevant documents; 0 where R is 0. Its mean over the queries is MAP.
     Source: Buckley and Voorhees 2005, "Retrieval System Evaluation", in "TREC: Experiment and Evaluation in
     Information Retrieval", chapter 3; trec_eval `map`.
 
     >>> average_precision(judge(["a", "b", "c", "d"], {"a": 1, "d": 1, "e": 1}))  # (1/1 + 2/4 + 0) / 3
     0.5
     """
-    ranks = found.relevant_ranks()
+    ranks = ranking.relevant_ranks()
     if not len(ranks):
         return 0.0
-    return float((np.arange(1, len(ranks) + 1) / ranks).sum()) / found.n_relevant
+    return float((np.arange(1, len(ranks) + 1) / ranks).sum()) / ranking.n_relevant
 
 
-def reciprocal_rank(found: JudgedRanking) -> float:
-    """1 / (rank of the first relevant document); 0 when none was found. Its mean is MRR.
+def reciprocal_rank(ranking: JudgedRanking) -> float:
+    """1 / (rank of the first relevant document); 0 when none is retrieved. Its mean is MRR.
 
     Source: Voorhees 1999, "The TREC-8 Question Answering Track Report", section 3; trec_eval `recip_rank`.
 
     >>> reciprocal_rank(judge(["b", "a", "c"], {"a": 1, "c": 1}))
     0.5
     """
-    ranks = found.relevant_ranks()
+    ranks = ranking.relevant_ranks()
     return 1 / int(ranks[0]) if len(ranks) else 0.0
 
 
-def precision(found: JudgedRanking, k: int) -> float:
+def precision(ranking: JudgedRanking, k: int) -> float:
     """The share of the first k ranks that hold a relevant document, 0..1; missing ranks are irrelevant.
 
     Source: van Rijsbergen 1979, "Information Retrieval", chapter 7; trec_eval `P`.
@@ -135,11 +137,11 @@ def precision(found: JudgedRanking, k: int) -> float:
     >>> precision(judge(["a", "b", "c"], {"a": 1, "c": 2}), k=5)
     0.4
     """
-    return len(found.relevant_ranks(k)) / k
+    return len(ranking.relevant_ranks(k)) / k
 
 
-def recall(found: JudgedRanking, k: int) -> float:
-    """The share of the relevant documents that the first k ranks hold, 0..1; 0 where nothing is relevant.
+def recall(ranking: JudgedRanking, k: int) -> float:
+    """The share of the relevant documents that the first k ranks hold, 0..1; 0 if nothing is relevant.
 
     Source: Manning, Raghavan and Schütze 2008, "Introduction to Information Retrieval", section 8.3;
     trec_eval `recall`.
@@ -147,8 +149,8 @@ def recall(found: JudgedRanking, k: int) -> float:
     >>> recall(judge(["b", "a", "c"], {"a": 1, "c": 1}), k=2)
     0.5
     """
-    ranks = found.relevant_ranks(k)
-    return len(ranks) / found.n_relevant if found.n_relevant else 0.0
+    ranks = ranking.relevant_ranks(k)
+    return len(ranks) / ranking.n_relevant if ranking.n_relevant else 0.0
 
 
 MEASURES: Mapping[str, Measure] = {

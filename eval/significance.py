@@ -1,4 +1,4 @@
-"""Two systems compared question by question: means, an interval, a p-value, wins and losses."""
+"""Paired comparison of two systems: means, a bootstrap interval, a randomisation test, wins and losses."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ EXACT_UP_TO = 16
 """Up to this many non-zero differences, all 2^n sign assignments are enumerated."""
 CONFIDENCE = 0.95
 BLOCK = 2**20
-"""Random numbers held at a time: some 20 MB, however many questions there are."""
-_TIE = 1e-10  # of the sum of all sizes; above what rounding can make of two equal sums
+"""Random numbers in memory: some 20 MB, however many questions there are."""
+_TIE = 1e-10  # relative to the sum of absolute values; larger than rounding errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """Above 0 where the system did better; below 1e-12 it is rounding and counts as a tie."""
+        """Above 0 if the system is better; rounding errors below 1e-12 are ties."""
         return round(self.system - self.baseline, 12)
 
 
@@ -38,8 +38,11 @@ class Change:
 class Comparison:
     """One measure of two systems over their common questions.
 
-    `interval` is the 95 % interval of the mean difference, None for a single question. `wins` and `losses`
-    are those of the system, the largest first; then, and among ties, by id.
+    baseline_mean, system_mean: over all questions.
+    interval: the 95 % interval of the mean difference; None for a single question.
+    p: the p-value of the randomisation test.
+    wins, losses: of the system, the largest difference first, then by id.
+    ties: by id.
     """
 
     baseline_mean: float
@@ -52,7 +55,7 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """The mean of the system less that of the baseline."""
+        """The mean of the system minus that of the baseline."""
         return self.system_mean - self.baseline_mean
 
     @property
@@ -68,9 +71,9 @@ def compare(
     permutations: int = 10_000,
     seed: int = 0,
 ) -> Comparison:
-    """The comparison of two systems by their scores of the questions that both have, by id.
+    """The comparison of two systems by their scores, by question id; questions of one alone are ignored.
 
-    The order of the mappings changes nothing. ValueError: no common question.
+    The order of the mappings does not matter. ValueError: no common question.
 
     >>> compare({"q1": 0.0, "q2": 1.0}, {"q1": 1.0, "q2": 1.0, "q3": 1.0}).difference
     0.5
@@ -78,16 +81,16 @@ def compare(
     changes = [Change(qid, baseline[qid], system[qid]) for qid in sorted(baseline.keys() & system.keys())]
     if not changes:
         raise ValueError("the systems share no question with this measure")
-    differences = np.array([one.difference for one in changes])
-    ordered = sorted(changes, key=lambda one: (-abs(one.difference), one.id))
+    differences = np.array([change.difference for change in changes])
+    ordered = sorted(changes, key=lambda change: (-abs(change.difference), change.id))
     return Comparison(
-        float(np.mean([one.baseline for one in changes])),
-        float(np.mean([one.system for one in changes])),
+        float(np.mean([change.baseline for change in changes])),
+        float(np.mean([change.system for change in changes])),
         bootstrap_interval(differences, resamples=permutations, seed=seed) if len(changes) > 1 else None,
         randomization_test(differences, alternative, permutations, seed),
-        tuple(one for one in ordered if one.difference > 0),
-        tuple(one for one in ordered if one.difference < 0),
-        tuple(one for one in ordered if one.difference == 0),
+        tuple(change for change in ordered if change.difference > 0),
+        tuple(change for change in ordered if change.difference < 0),
+        tuple(change for change in ordered if change.difference == 0),
     )
 
 
@@ -113,7 +116,8 @@ def randomization_test(
     if alternative not in ("two-sided", "less") or permutations < 1:
         raise ValueError(f"{alternative!r} with {permutations} permutations; expected two-sided or less")
     values = values[values != 0]
-    observed, tie = float(values.sum()), _TIE * float(np.abs(values).sum())
+    observed = float(values.sum())
+    tie = _TIE * float(np.abs(values).sum())
     if len(values) <= EXACT_UP_TO:
         sums = _signed_sums(values[np.newaxis, :])[0]
         return _extreme(sums, observed, alternative, tie) / len(sums)
@@ -125,8 +129,8 @@ def randomization_test(
 def bootstrap_interval(differences: ArrayLike, resamples: int = 10_000, seed: int = 0) -> tuple[float, float]:
     """The 95 % percentile interval of the mean of the differences, (n,) floats with n at least 2.
 
-    The ends are quantiles of the means of n differences drawn with replacement. The order of the differences
-    and the seed alone decide what is drawn. ValueError: fewer than 2 differences, or one that is not finite.
+    The ends are quantiles of the means of n differences drawn with replacement. The draws depend on the seed
+    and the order of the differences alone. ValueError: fewer than 2 differences, or one that is not finite.
     Source: Efron and Tibshirani 1993, "An Introduction to the Bootstrap", section 13.3.
 
     >>> low, high = bootstrap_interval([1, 1, 0, 1, 0, 0, 1, 0, 1, 1])
@@ -136,10 +140,11 @@ def bootstrap_interval(differences: ArrayLike, resamples: int = 10_000, seed: in
     values = _finite(differences)
     if len(values) < 2:
         raise ValueError("1 difference; an interval needs at least 2")
-    generator, rows = np.random.default_rng(seed), max(1, BLOCK // len(values))
+    generator = np.random.default_rng(seed)
+    rows = max(1, BLOCK // len(values))
     means = []
-    for at in range(0, resamples, rows):
-        drawn = generator.integers(len(values), size=(min(rows, resamples - at), len(values)))
+    for first in range(0, resamples, rows):
+        drawn = generator.integers(len(values), size=(min(rows, resamples - first), len(values)))
         means.append(values[drawn].mean(axis=1))
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(np.concatenate(means), (tail, 1 - tail))
@@ -174,14 +179,15 @@ def _random_sums(values: Floats, permutations: int, seed: int) -> Iterator[Float
     """The sums of random assignments of signs, in blocks.
 
     Eight differences share a table of their 256 sums, and a random byte selects one of them. A row takes
-    whole 64-bit words of the generator's raw stream, so that the size of the blocks changes nothing.
+    whole 64-bit words of the generator's raw stream, so that results do not depend on the size of the blocks.
     """
     words = -(-len(values) // 64)
     padded = np.zeros(64 * words)
     padded[: len(values)] = values
     tables = _signed_sums(padded.reshape(-1, 8))  # (8 * words, 256)
-    generator, places = np.random.PCG64(seed), np.arange(len(tables))
+    generator = np.random.PCG64(seed)
+    groups = np.arange(len(tables))
     rows = max(1, BLOCK // len(tables))
-    for at in range(0, permutations, rows):
-        raw = generator.random_raw((min(rows, permutations - at), words))
-        yield tables[places, raw.astype("<u8", copy=False).view(np.uint8)].sum(axis=1)
+    for first in range(0, permutations, rows):
+        raw = generator.random_raw((min(rows, permutations - first), words))
+        yield tables[groups, raw.astype("<u8", copy=False).view(np.uint8)].sum(axis=1)

@@ -25,9 +25,9 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 
 
 def normalize_answer(text: str) -> str:
-    """The normal form in which two answers are compared: lower case, no punctuation, no articles.
+    """The normal form for comparing answers: lower case, no punctuation, no articles.
 
-    The order is the official one. Only ASCII punctuation goes (an en dash stays), and removing a hyphen
+    Steps and order are the official ones. Only ASCII punctuation goes (an en dash stays). Removing a hyphen
     joins its neighbours (`twenty-five` becomes `twentyfive`): scores are comparable only with these rules.
     Source: Rajpurkar et al. 2016, "SQuAD: 100,000+ Questions for Machine Comprehension of Text", section 6.1.
 
@@ -65,16 +65,18 @@ def f1_v1(gold: str, prediction: str) -> float:
     >>> round(f1_v1("the black cat sat on the mat", "the cat sat on the mat"), 6)
     0.888889
     """
-    gold_tokens, predicted_tokens = answer_tokens(gold), answer_tokens(prediction)
+    gold_tokens = answer_tokens(gold)
+    predicted_tokens = answer_tokens(prediction)
     same = sum((Counter(predicted_tokens) & Counter(gold_tokens)).values())
     if same == 0:
         return 0.0
-    precision, recall = same / len(predicted_tokens), same / len(gold_tokens)
+    precision = same / len(predicted_tokens)
+    recall = same / len(gold_tokens)
     return 2 * precision * recall / (precision + recall)
 
 
 def f1_v2(gold: str, prediction: str) -> float:
-    """As `f1_v1`, but two texts that are both empty in normal form agree: 1.0.
+    """As `f1_v1`, but 1.0 for two texts that are empty in normal form.
 
     Source: evaluate-v2.0.py, compute_f1.
 
@@ -101,7 +103,8 @@ def question_scores_v1(golds: Golds, predictions: Predictions) -> tuple[dict[str
     without = [qid for qid, answers in golds.items() if not answers]
     if without:
         raise ValueError(f"question {without[0]!r} has no gold answer; score_v1 needs one, use score_v2")
-    exact, f1 = dict.fromkeys(golds, 0.0), dict.fromkeys(golds, 0.0)
+    exact = dict.fromkeys(golds, 0.0)
+    f1 = dict.fromkeys(golds, 0.0)
     for qid, answers in golds.items():
         if qid in predictions:
             exact[qid] = best_over_golds(exact_match, answers, predictions[qid])
@@ -166,7 +169,8 @@ def score_v2(
         raise ValueError("no predicted question to score; expected at least one")
     if na_probabilities is None:
         return _averages(golds, exact, f1)
-    if missing := [qid for qid in exact if qid not in na_probabilities]:
+    missing = [qid for qid in exact if qid not in na_probabilities]
+    if missing:
         raise ValueError(f"question {missing[0]!r} has no no-answer probability ({len(missing)} such)")
     declined = {qid: float(not golds[qid]) for qid in exact if na_probabilities[qid] > threshold}
     result = _averages(golds, exact | declined, f1 | declined)
@@ -226,7 +230,8 @@ def best_threshold(
         gained_or_lost = -1.0 if predictions[qid] else 0.0
         current += scores[qid] if golds[qid] else gained_or_lost
         if current > best:
-            best, threshold = current, na_probabilities[qid]
+            best = current
+            threshold = na_probabilities[qid]
     return 100.0 * best / len(scores), threshold
 
 

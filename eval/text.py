@@ -1,4 +1,4 @@
-"""Texts compared: whether a passage holds an answer, and ROUGE-L."""
+"""Comparison of texts: whether a passage contains an answer, and ROUGE-L."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 
 def match_tokens(text: str) -> list[str]:
-    """The tokens by which DPR compares texts, in order, in lower case and NFD.
+    """The tokens of a text in lower case and NFD, as DPR compares texts.
 
     Runs of letters, numbers and marks are words; separators and control characters only separate; any other
     character is a token of its own. Accents and punctuation count, unlike in the SQuAD normal form.
@@ -44,9 +44,7 @@ def match_text(text: str) -> str:
 
 def contains_tokens(passage_tokens: Sequence[str], answer_tokens: Sequence[str]) -> bool:
     """True when the answer's tokens occur in the passage one after the other; False without tokens."""
-    if not answer_tokens:
-        return False
-    return f" {' '.join(answer_tokens)} " in f" {' '.join(passage_tokens)} "
+    return bool(answer_tokens) and f" {' '.join(answer_tokens)} " in f" {' '.join(passage_tokens)} "
 
 
 def has_answer(passage: str, answers: Sequence[str]) -> bool:

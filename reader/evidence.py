@@ -1,9 +1,12 @@
-"""How much speaks for a candidate answer: reading and retrieval weighed by a fitted linear model.
+"""Evidence for a candidate answer: features of reading and retrieval, weighed by a fitted linear model.
 
-evidence = sum of weight * feature; it ranks the candidates of a question. Then
-confidence = sigmoid(slope * evidence + sum of confidence weight * feature + offset) of the best candidate.
-Both are fitted on held-back questions (Platt 1999 for the second step: 1 / slope is the temperature of the
-evidence) and stored beside the reader's weights, with the threshold below which a question is declined.
+    evidence   = sum of weight * feature                 ranks the candidates of a question
+    confidence = sigmoid(slope * evidence + sum of confidence weight * feature + offset)
+
+Confidence is that of the best candidate. Both are fitted on held-out questions and stored beside the reader's
+weights, with the threshold below which a question is declined. 1 / slope is the temperature of the evidence.
+
+Source: Platt, "Probabilistic Outputs for Support Vector Machines", 1999 (the confidence).
 """
 
 from __future__ import annotations
@@ -19,24 +22,25 @@ from spanwise.errors import ModelRejected
 from spanwise.types import ScoredSpan
 
 FORMAT = 4
-SHARED_PASSAGES = 8  # the best ones, over which a span's probability is normalised: they are read together
+SHARED_PASSAGES = 8  # the best ones, read together, over which the probability of a span is normalised
+STOPPING = "stopping"  # keys of the file
+RETRIEVERS = "retrievers"
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of a candidate.
+    """The features of a candidate; those that a reader does not give are 0.
 
-    Of the reader (logits): `margin`, span score minus the null score of its passage; `relevance`, the passage
-    answers; `support`, the sentences around the span do. The last two are 0 for a reader without evidence.
-
-    Of the passage: `log_rank`, ln of its rank, from 1. `coverage`, the share of the question's idf mass found
-    in it and its headings; `sentence_coverage`, the same for the sentences of the span under their heading.
-
-    `agreeing`: ln(1 + the number of candidates with the same words in other sentences). `length`: ln(1 + the
-    words of the span).
-
-    `log_probability`: that of the span among all tokens of the best SHARED_PASSAGES passages, see
-    `spans.log_normalizer`; 0 for a reader that does not give it.
+    margin: the score of the span minus the null score of its passage (logits).
+    log_rank: ln of the passage's rank, from 1.
+    coverage: the share of the question's idf mass in the passage and its headings.
+    sentence_coverage: the same for the sentences of the span and their heading.
+    relevance: the logit that the passage answers.
+    support: the logit that the sentences of the span answer.
+    agreeing: ln(1 + the number of candidates with the same words in other sentences).
+    length: ln(1 + the number of words of the span).
+    log_probability: of the span among all tokens of the best SHARED_PASSAGES passages, see
+        `spans.log_normalizer`.
     """
 
     margin: float
@@ -50,17 +54,18 @@ class Features:
     log_probability: float = 0.0
 
 
-FEATURES = tuple(one.name for one in fields(Features))
-STOPPING, RETRIEVERS = "stopping", "retrievers"  # keys of the file
+FEATURES = tuple(feature.name for feature in fields(Features))
 
 
 @dataclass(frozen=True, slots=True)
 class EarlyExit:
-    """Reads the best `first` of at most `of` passages; they are enough when a span has this `margin`.
+    """The rule by which reading stops early: when a span of the first passages has the margin.
 
-    The margin is that of `plain_evidence`. On the questions that it
-    was fitted on, with `of` passages each, the share `unread` of all passages stays unread, and for the share
-    `changed` of the questions the best candidate differs from that of all passages.
+    first: the number of passages that are read first.
+    of: the rule holds for questions with at most this number of passages.
+    margin: the least `plain_evidence` of a span that is enough.
+    unread: the fraction of passages skipped, on the questions that the rule was fitted on.
+    changed: the fraction of these questions whose best candidate changes.
     """
 
     first: int
@@ -70,7 +75,7 @@ class EarlyExit:
     changed: float = 0.0
 
     def part(self, n_passages: int) -> int:
-        """The number of passages of a question to read first: all, where they are more than `of`.
+        """The number of passages of a question to read first; all, if they are more than `of`.
 
         >>> rule = EarlyExit(first=8, of=20, margin=6.0)
         >>> rule.part(20), rule.part(5), rule.part(50)
@@ -80,25 +85,30 @@ class EarlyExit:
 
     def is_enough(self, spans: Iterable[ScoredSpan]) -> bool:
         """True when one of the spans has the margin; never without a null score."""
-        return any(plain_evidence(one) >= self.margin for one in spans)
+        return any(plain_evidence(span) >= self.margin for span in spans)
 
     @classmethod
     def parse(cls, stored: Any) -> EarlyExit:
         """The rule of a JSON object; TypeError or ValueError for anything else."""
-        found = cls(**stored)
-        if not (isinstance(found.first, int) and isinstance(found.of, int) and 0 < found.first < found.of):
-            raise ValueError(f"first is {found.first!r} of {found.of!r}, expected 0 < first < of")
-        if not all(map(math.isfinite, (found.margin, found.unread, found.changed))):
-            raise ValueError(f"the margin is {found.margin!r}, expected finite numbers")
-        return found
+        rule = cls(**stored)
+        if not (isinstance(rule.first, int) and isinstance(rule.of, int) and 0 < rule.first < rule.of):
+            raise ValueError(f"first is {rule.first!r} of {rule.of!r}, expected 0 < first < of")
+        if not all(map(math.isfinite, (rule.margin, rule.unread, rule.changed))):
+            raise ValueError(f"the margin is {rule.margin!r}, expected finite numbers")
+        return rule
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Fitted weights of evidence; `threshold` is the minimum confidence of an answer.
+    """Fitted weights of evidence and confidence; a feature without a weight does not count.
 
-    A feature without a weight counts nothing. `reader` is the digest of the reader's weights. Without
-    `stopping` all passages are read.
+    weights: of the evidence, by the name of the feature.
+    slope, offset: of the confidence.
+    threshold: the minimum confidence of an answer.
+    reader: the digest of the reader's weights.
+    fitted_on: describes the questions.
+    confidence_weights: of features that count in the confidence alone.
+    stopping: the rule of the early exit; None reads all passages.
     """
 
     weights: Mapping[str, float]
@@ -124,65 +134,69 @@ class Calibration:
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
     def other_terms(self, features: Features | None) -> float:
-        """The sum of the terms of the confidence besides the evidence."""
+        """The weighted features that count in the confidence alone."""
         return math.fsum(
             weight * getattr(features, name, 0.0) for name, weight in self.confidence_weights.items()
         )
 
     @classmethod
-    def parse(cls, stored: Any, where: str) -> Calibration:
-        """The calibration of a JSON value; ModelRejected names the place `where` of anything else."""
+    def parse(cls, stored: Any, place: str) -> Calibration:
+        """The calibration of a JSON value; ModelRejected names its `place` when it is something else."""
         try:
-            required = [one.name for one in fields(cls) if one.default is one.default_factory is MISSING]
-            names = [one.name for one in fields(cls) if one.name in required or one.name in stored]
-            known = {name: stored[name] for name in names}
-            if known.get(STOPPING) is not None:
-                known[STOPPING] = EarlyExit.parse(known[STOPPING])
-            found = cls(**known)
-            unknown = {*found.weights, *found.confidence_weights} - {*FEATURES}
+            required = {key.name for key in fields(cls) if key.default is key.default_factory is MISSING}
+            values = {k.name: stored[k.name] for k in fields(cls) if k.name in required or k.name in stored}
+            if values.get(STOPPING) is not None:
+                values[STOPPING] = EarlyExit.parse(values[STOPPING])
+            calibration = cls(**values)
+            weighed = {*calibration.weights, *calibration.confidence_weights}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise ModelRejected(f"{where} is not a calibration: {error!r}") from error
-        if unknown:
-            raise ModelRejected(f"{where} weighs {sorted(unknown)}, expected some of {list(FEATURES)}")
-        is_shared = "log_probability" in {*found.weights, *found.confidence_weights}
-        if is_shared and found.stopping and found.stopping.first < SHARED_PASSAGES:
+            raise ModelRejected(f"{place} is not a calibration: {error!r}") from error
+        if unknown := sorted(weighed - {*FEATURES}):
+            raise ModelRejected(f"{place} weighs {unknown}, expected some of {list(FEATURES)}")
+        rule = calibration.stopping
+        if "log_probability" in weighed and rule and rule.first < SHARED_PASSAGES:
             raise ModelRejected(
-                f"{where} reads {found.stopping.first} passages first and weighs log_probability, which is "
-                f"over {SHARED_PASSAGES}"
+                f"{place} reads {rule.first} passages first and weighs log_probability, which is over "
+                f"{SHARED_PASSAGES}"
             )
-        return found
+        return calibration
 
 
 @dataclass(frozen=True, slots=True)
 class Calibrations:
-    """The calibrations of one reader: those fitted for one retriever each, and `fallback` for all others.
+    """The calibrations of one reader, as they are stored in a file.
 
-    The rank of a passage means more behind a better retriever, so evidence has other weights. In the file
-    "retrievers" holds the calibrations by the retriever's name, besides the fields of the fallback.
+    A good rank means more with a better retriever, so each may have its own weights. In the file "retrievers"
+    holds the calibrations by the retriever's name, beside the fields of the fallback.
+
+    fallback: for retrievers without their own calibration.
+    by_retriever: by `Retriever.name`.
     """
 
     fallback: Calibration
     by_retriever: Mapping[str, Calibration] = field(default_factory=dict)
 
     def of(self, retriever: str) -> Calibration:
-        """The calibration for the retriever of this name, `Retriever.name`."""
+        """The calibration for the retriever with this name."""
         return self.by_retriever.get(retriever, self.fallback)
 
     def fitted(self, calibration: Calibration, retriever: str, is_fallback: bool) -> Calibrations:
-        """These with one more: as the fallback, or for its retriever alone.
+        """These with a new calibration, as the fallback or for its retriever alone.
 
         Calibrations of other weights of the reader are dropped; then the new one is the fallback, too.
         """
-        fits = calibration.reader == self.fallback.reader
-        others = {name: one for name, one in self.by_retriever.items() if fits and name != retriever}
+        is_same_reader = calibration.reader == self.fallback.reader
+        others = {name: c for name, c in self.by_retriever.items() if is_same_reader and name != retriever}
         if is_fallback:
             return Calibrations(calibration, others)
-        return Calibrations(self.fallback if fits else calibration, {**others, retriever: calibration})
+        fallback = self.fallback if is_same_reader else calibration
+        return Calibrations(fallback, {**others, retriever: calibration})
 
     def save(self, path: Path) -> None:
         """Writes the file."""
-        others = {name: asdict(one) for name, one in sorted(self.by_retriever.items())}
-        record = {"format": FORMAT, **asdict(self.fallback)} | ({RETRIEVERS: others} if others else {})
+        record = {"format": FORMAT, **asdict(self.fallback)}
+        if self.by_retriever:
+            record[RETRIEVERS] = {name: asdict(c) for name, c in sorted(self.by_retriever.items())}
         path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -198,14 +212,20 @@ class Calibrations:
         others = stored.get(RETRIEVERS, {})
         if not isinstance(others, dict):
             raise ModelRejected(f"{path} has {RETRIEVERS} = {others!r:.80}, expected an object")
-        found = {name: Calibration.parse(one, f"{path}, {name}") for name, one in others.items()}
-        if wrong := [name for name, one in found.items() if one.reader != fallback.reader]:
-            raise ModelRejected(f"{path}: the calibration for {wrong[0]} is of another reader")
-        return cls(fallback, found)
+        by_retriever = {name: Calibration.parse(each, f"{path}, {name}") for name, each in others.items()}
+        for name, calibration in by_retriever.items():
+            if calibration.reader != fallback.reader:
+                raise ModelRejected(f"{path}: the calibration for {name} is of another reader")
+        return cls(fallback, by_retriever)
+
+
+def score_over_null(scored: ScoredSpan) -> float:
+    """The span's score minus the null score of its passage; the bare score without a null score."""
+    return scored.score if math.isnan(scored.null_score) else scored.score - scored.null_score
 
 
 def plain_evidence(scored: ScoredSpan) -> float:
-    """The evidence without a calibration: the margin over no answer and the relevance, where there are such.
+    """The evidence without a calibration: the margin over no answer, and the relevance if there is one.
 
     Above 0 it speaks for an answer. NaN for a reader without a null answer.
     """

@@ -1,9 +1,9 @@
-"""A reader's scores for pairs of question and passage, kept in a folder: another reader learns from them.
+"""A reader's logits for pairs of question and passage, kept in a folder for the training of other readers.
 
     labels.json        the format, and the digest of the reader
     labels-NNNN.bin    records, appended; each run that adds some has a file for them
 
-A record, in numbers of little-endian order; n positions and s sentences:
+A record, in little-endian numbers; n positions and s sentences:
 
     uint32             crc32 of all that follows
     16 bytes           key: the start of the sha256 of the reader's digest and the three texts, each after its
@@ -13,7 +13,7 @@ A record, in numbers of little-endian order; n positions and s sentences:
     uint16, float16 x n    positions and start logits, best first; then the same of end logits
     float16 x s        support of each sentence
 
-A position is that of a token in the passage. A record that was cut short, as by a kill, is left out. Labels
+A position is that of a token in the passage. A record that was cut short, as by a kill, is ignored. Labels
 fit every reader that splits passages into the same pieces, whatever their ids. BERT's and MPNet's tokenizers
 differ for a text with a special token, such as [SEP] or <s>: compare the number of tokens before use.
 """
@@ -36,11 +36,11 @@ from numpy.typing import NDArray
 from spanwise.errors import DataMalformed, FormatTooNew, ModelMismatch
 from spanwise.types import ProgressCallback, no_progress
 
-from .load import Split
 from .span_reader import SUPPORT, SpanReader
-from .spans import Pair, Tokens, WindowLogits, mean_evidence, merged_logits
+from .spans import Floats, Pair, Ranges, Split, Tokens, WindowLogits, mean_evidence, merged_logits
 
-MANIFEST, SHARDS = "labels.json", "labels-*.bin"
+MANIFEST = "labels.json"
+SHARDS = "labels-*.bin"
 FORMAT = 1
 N_BEST = 32  # positions of a record
 MAX_TOKENS = (1 << 16) - 1  # of a passage; positions of later ones are left out
@@ -48,14 +48,22 @@ PAIRS_AT_ONCE = 256
 _HEAD = struct.Struct("<I16sHHH")  # crc32, key, tokens, n, s
 _CRC_BYTES = 4
 
+Shard = bytes | mmap.mmap
+Place = tuple[int, int]
+"""The number of a shard, and the position of a record in it in bytes."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairLabel:
-    """The logits of a reader for a question and a passage, in float16; NaN where a reader gives none.
+    """A reader's logits for a question and a passage, in float16; NaN where a reader gives none.
 
-    `null_start` and `null_end` are those of no answer. `start_positions` are the tokens of the passage with
-    the highest `start_logits`, best first, (n,) each; the same for the end. `support` is (s,): the mean over
-    the tokens of each sentence. `n_tokens` is the number of tokens of the passage.
+    n_tokens: the number of tokens of the passage.
+    relevance: the logit that the passage answers.
+    null_start, null_end: those of no answer.
+    start_positions: (n,) uint16, the tokens of the passage with the highest start logits, best first.
+    start_logits: (n,) float16, their logits.
+    end_positions, end_logits: the same for the end.
+    support: (s,) float16, the mean over the tokens of each sentence.
     """
 
     n_tokens: int
@@ -70,45 +78,46 @@ class PairLabel:
 
 
 class LabelStore:
-    """The labels of one reader, kept in a folder; `open` gives one, `get` the label of a pair."""
+    """The labels of one reader in a folder; made by `open`."""
 
-    def __init__(
-        self, folder: Path, reader: str, shards: list[bytes | mmap.mmap], places: dict[bytes, tuple[int, int]]
-    ) -> None:
-        self.folder, self.reader = folder, reader
-        self._shards, self._places = shards, places
-        self._appended: Path | None = None
+    def __init__(self, folder: Path, reader: str, shards: list[Shard], places: dict[bytes, Place]) -> None:
+        self.folder = folder
+        self.reader = reader
+        self._shards = shards
+        self._places = places
+        self._own_shard: Path | None = None
 
     @classmethod
     def open(cls, folder: Path, reader: str | None = None) -> Self:
-        """The labels in a folder. With the digest of a reader: of that one, and the folder is made if needed.
+        """The labels in a folder. With the digest of a reader a missing folder is made for its labels.
 
-        DataMalformed without labels or for damaged ones; ModelMismatch for those of another reader;
-        FormatTooNew for those of a newer version.
+        DataMalformed for missing or damaged labels; ModelMismatch for those of another reader; FormatTooNew
+        for those of a newer version.
         """
-        found = _manifest_reader(folder / MANIFEST)
-        if found is None:
+        stored_reader = _stored_reader(folder / MANIFEST)
+        if stored_reader is None:
             if reader is None:
-                raise DataMalformed(f"{folder} holds no labels: make some with: spanwise train label")
+                raise DataMalformed(f"{folder} holds no labels. Make some with: spanwise train label")
             folder.mkdir(parents=True, exist_ok=True)
             unfinished = folder / f"{MANIFEST}.part"
             unfinished.write_text(json.dumps({"format": FORMAT, "reader": reader}) + "\n", encoding="utf-8")
             unfinished.replace(folder / MANIFEST)
-            found = reader
-        if reader is not None and reader != found:
+            stored_reader = reader
+        if reader is not None and reader != stored_reader:
             raise ModelMismatch(
-                f"{folder} holds the labels of another reader ({found[:12]}, not {reader[:12]}): "
+                f"{folder} holds the labels of another reader ({stored_reader[:12]}, not {reader[:12]}): "
                 "name another folder, or remove it"
             )
-        shards: list[bytes | mmap.mmap] = []
-        places: dict[bytes, tuple[int, int]] = {}
+        shards: list[Shard] = []
+        places: dict[bytes, Place] = {}
         for path in sorted(folder.glob(SHARDS)):
             if path.stat().st_size:
                 with path.open("rb") as file:
                     shard = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                places.update((key, (len(shards), at)) for key, at in _records(shard, path))
+                for key, position in _records(shard, path):
+                    places[key] = (len(shards), position)
                 shards.append(shard)
-        return cls(folder, found, shards, places)
+        return cls(folder, stored_reader, shards, places)
 
     def __len__(self) -> int:
         """The number of pairs with a label."""
@@ -119,24 +128,25 @@ class LabelStore:
         return self._key(pair) in self._places
 
     def get(self, question: str, context: str, text: str) -> PairLabel | None:
-        """The label of a question and a passage with its context, as `context_of` gives it; None without."""
+        """The label of a question and a passage with its context, see `context_of`; None without one."""
         place = self._places.get(self._key(Pair(question, context, text)))
         return None if place is None else _label(self._shards[place[0]], place[1])
 
     def add(self, labelled: Iterable[tuple[Pair, PairLabel]]) -> None:
         """Appends labels; they are in the file when this returns."""
         records = bytearray()
-        places: dict[bytes, tuple[int, int]] = {}
+        places: dict[bytes, Place] = {}
         for pair, label in labelled:
             key = self._key(pair)
-            places[key] = len(self._shards), len(records)
+            places[key] = (len(self._shards), len(records))
             records += _record(key, label)
         if not records:
             return
-        path, self._appended = self._appended or _new_shard(self.folder), None
+        path = self._own_shard or _new_shard(self.folder)
+        self._own_shard = None  # until the write succeeds: nothing may follow a record that was cut short
         with path.open("ab") as file:
             file.write(records)
-        self._appended = path  # not after a failed write: nothing may follow a record that was cut short
+        self._own_shard = path
         self._shards.append(bytes(records))
         self._places.update(places)
 
@@ -156,62 +166,63 @@ def label_pairs(
     split: Split,
     on_progress: ProgressCallback = no_progress,
 ) -> tuple[int, int]:
-    """Adds the labels that `store` lacks, batch by batch; returns their number, and that of tokens read.
+    """Adds the missing labels to `store`, batch by batch; returns the numbers of labels and of tokens read.
 
     `split` gives the sentences of a passage.
     """
     missing = [pair for pair in dict.fromkeys(pairs) if pair not in store]
     n_tokens = 0
-    for at in range(0, len(missing), PAIRS_AT_ONCE):
-        on_progress("labels", at, len(missing))
-        batch = missing[at : at + PAIRS_AT_ONCE]
+    for first in range(0, len(missing), PAIRS_AT_ONCE):
+        on_progress("labels", first, len(missing))
+        batch = missing[first : first + PAIRS_AT_ONCE]
         inputs = reader.inputs(batch)
         logits = reader.logits(inputs)
         store.add(
-            (pair, label_of(windows, given.passage, split(pair.text)))
-            for pair, given, windows in zip(batch, inputs, logits, strict=True)
+            (pair, label_of(windows, tokens.passage, split(pair.text)))
+            for pair, tokens, windows in zip(batch, inputs, logits, strict=True)
         )
-        for given, windows in zip(inputs, logits, strict=True):
-            around = len(given.question.ids) + len(given.context.ids) + reader.special.count
-            n_tokens += sum(around + len(one.start) for one in windows)
+        for tokens, windows in zip(inputs, logits, strict=True):
+            around = len(tokens.question.ids) + len(tokens.context.ids) + reader.special.count
+            n_tokens += sum(around + len(window.start) for window in windows)
     on_progress("labels", len(missing), len(missing))
     return len(missing), n_tokens
 
 
-def label_of(
-    windows: Sequence[WindowLogits], passage: Tokens, sentences: Sequence[tuple[int, int]]
-) -> PairLabel:
-    """The label of a passage from the logits of all its windows, as `SpanReader` reads them.
+def label_of(windows: Sequence[WindowLogits], passage: Tokens, sentences: Ranges) -> PairLabel:
+    """The label of a passage from the logits of all its windows, merged as `SpanReader` does.
 
-    Where windows overlap the higher logit counts; no answer is that of the window with the lowest null score,
-    relevance the highest.
+    Of overlapping windows the higher logit counts. The logits of no answer come from the window with the
+    lowest null score; the highest relevance counts.
     """
     start, end = merged_logits(windows, len(passage.ids))
-    null_start, null_end = min(
-        ((one.null_start, one.null_end) for one in windows), key=sum, default=(np.nan, np.nan)
-    )
-    means = (mean_evidence(windows, passage.offsets, *sentence) for sentence in sentences)
+    nulls = [(window.null_start, window.null_end) for window in windows]
+    null_start, null_end = min(nulls, key=sum, default=(np.nan, np.nan))
+    start_positions, start_logits = _best(start)
+    end_positions, end_logits = _best(end)
+    means = [mean_evidence(windows, passage.offsets, *sentence) for sentence in sentences]
     return PairLabel(
         min(len(passage.ids), MAX_TOKENS),
-        max((one.relevance for one in windows), default=np.nan),
+        max((window.relevance for window in windows), default=np.nan),
         null_start,
         null_end,
-        *_best(start),
-        *_best(end),
+        start_positions,
+        start_logits,
+        end_positions,
+        end_logits,
         np.array([np.nan if mean is None else mean[SUPPORT] for mean in means], dtype=np.float16),
     )
 
 
-def _best(logits: NDArray[np.float32]) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
-    """Positions and values of the highest logits, best first, of equal ones the first."""
+def _best(logits: Floats) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
+    """Positions and values of the highest logits, best first; equal ones in order of position."""
     positions = np.argsort(-logits[:MAX_TOKENS], kind="stable")[:N_BEST]
     return positions.astype(np.uint16), logits[positions].astype(np.float16)
 
 
 def _record(key: bytes, label: PairLabel) -> bytes:
     single = np.array([label.relevance, label.null_start, label.null_end])
-    starts = label.start_positions, label.start_logits
-    ends = label.end_positions, label.end_logits
+    starts = (label.start_positions, label.start_logits)
+    ends = (label.end_positions, label.end_logits)
     values = b"".join(
         part.astype("<u2" if part.dtype == np.uint16 else "<f2").tobytes()
         for part in (single, *starts, *ends, label.support)
@@ -220,10 +231,10 @@ def _record(key: bytes, label: PairLabel) -> bytes:
     return crc32(record[_CRC_BYTES:]).to_bytes(_CRC_BYTES, "little") + record[_CRC_BYTES:]
 
 
-def _label(shard: bytes | mmap.mmap, at: int) -> PairLabel:
-    """The label of the record at a place; its arrays are views of the shard."""
-    _, _, n_tokens, n, s = _HEAD.unpack_from(shard, at)
-    values = np.frombuffer(shard, "<f2", _n_values(n, s), at + _HEAD.size)
+def _label(shard: Shard, position: int) -> PairLabel:
+    """The label of a record; its arrays are views of the shard."""
+    _, _, n_tokens, n, s = _HEAD.unpack_from(shard, position)
+    values = np.frombuffer(shard, "<f2", _n_values(n, s), position + _HEAD.size)
     single, best, support = np.split(values, [3, 3 + 4 * n])
     start_positions, start_logits, end_positions, end_logits = best.reshape(4, n)
     relevance, null_start, null_end = map(float, single)
@@ -241,28 +252,29 @@ def _label(shard: bytes | mmap.mmap, at: int) -> PairLabel:
 
 
 def _records(shard: mmap.mmap, path: Path) -> Iterator[tuple[bytes, int]]:
-    """The key and the place of each record; DataMalformed for a wrong checksum."""
-    at = 0
-    while at + _HEAD.size <= len(shard):
-        crc, key, _, n, s = _HEAD.unpack_from(shard, at)
-        end = at + _HEAD.size + 2 * _n_values(n, s)
+    """The key and the position of each record; DataMalformed for a wrong checksum."""
+    position = 0
+    while position + _HEAD.size <= len(shard):
+        crc, key, _, n, s = _HEAD.unpack_from(shard, position)
+        end = position + _HEAD.size + 2 * _n_values(n, s)
         if end > len(shard):  # cut short
             return
-        if crc32(shard[at + _CRC_BYTES : end]) != crc:
-            raise DataMalformed(f"{path} is damaged at byte {at}: remove it, and make its labels again")
-        yield key, at
-        at = end
+        if crc32(shard[position + _CRC_BYTES : end]) != crc:
+            raise DataMalformed(f"{path} is damaged at byte {position}: remove it, and make its labels again")
+        yield key, position
+        position = end
 
 
 def _n_values(n: int, s: int) -> int:
     return 3 + 4 * n + s
 
 
-def _manifest_reader(path: Path) -> str | None:
-    """The digest of the reader that a manifest names; None without the file."""
+def _stored_reader(path: Path) -> str | None:
+    """The digest of the reader in a manifest; None without the file."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        version, reader = int(record["format"]), str(record["reader"])
+        version = int(record["format"])
+        reader = str(record["reader"])
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Loading a reader: the built-in one, a folder of `spanwise train reader`, or any question-answering model.
+"""Loads readers: the built-in one, a folder of `spanwise train reader`, or any question-answering model.
 
 The built-in reader and those trained over the built-in base are stored as differences from that base.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,31 +23,30 @@ from ..models.model_files import (
     find_model,
 )
 from .evidence import Calibration, Calibrations
-from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS
+from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Split
 
 if TYPE_CHECKING:
     from torch import nn
 
     from .span_reader import SpanReader
 
-DELTA, CALIBRATION, SETTINGS = READER, "calibration.json", "settings.json"
+DELTA = READER
+CALIBRATION = "calibration.json"
+SETTINGS = "settings.json"
 MAX_LENGTH = 384
 MIN_LENGTH = 2 * (MAX_QUESTION_TOKENS + MAX_CONTEXT_TOKENS)  # the rest is for the passage
 _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
 
-Split = Callable[[str], Sequence[tuple[int, int]]]
-
 
 def reader_folder(name: str) -> Path:
-    """The folder that a reader's name stands for, if it is the name of a folder."""
+    """The folder of a reader's name, where that names a folder."""
     return builtin_folder("reader") if name == BUILTIN else Path(name).expanduser()
 
 
 def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
-    """The reader called "builtin", or that of a local folder or a pinned Hugging Face name.
+    """The reader of a name: "builtin", a local folder, or a pinned Hugging Face name.
 
-    `split` gives the sentences of a text, for a reader that scores them. Its `answers_null` is that of
-    `answers_null`.
+    `split` gives the sentences of a text, for a reader that scores them.
     """
     folder = reader_folder(name)
     if (folder / DELTA).is_file():
@@ -67,8 +65,8 @@ def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = l
 def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Calibration | None:
     """The calibration beside a reader's weights, or None without one.
 
-    That of this retriever where one was fitted, else the one for all retrievers. ModelRejected when it was
-    fitted for other weights than those loaded: its confidence would mean nothing.
+    It is the retriever's own calibration where one was fitted, else the one for all retrievers. ModelRejected
+    when it was fitted for other weights than the loaded ones: its confidence would mean nothing.
     """
     folder = reader_folder(name)
     path = folder / CALIBRATION
@@ -91,23 +89,24 @@ def calibration_sha256(name: str) -> str:
 
 
 def answers_null(folder: Path) -> bool:
-    """Whether the reader of a folder was trained to point at [CLS] for "no answer".
+    """True when the reader of a folder was trained to point at [CLS] for "no answer".
 
-    `settings.json` states it as {"answers_null": true}; without that, a model card that names SQuAD 2.0.
+    `settings.json` states it as {"answers_null": true}. Without that, it is True if the model card names
+    SQuAD 2.0.
     """
     from ..models.model_files import read_json, setting
 
     path = folder / SETTINGS
-    found = setting(read_json(path), "answers_null", bool, path) if path.is_file() else None
-    if found is not None:
-        return bool(found)
+    answers = setting(read_json(path), "answers_null", bool, path) if path.is_file() else None
+    if answers is not None:
+        return bool(answers)
     card = folder / "README.md"
     head = card.read_text("utf-8", errors="replace").split("\n---", 1)[0] if card.is_file() else ""
     return bool(_UNANSWERABLE_DATA.search(head))
 
 
 def input_length(model: nn.Module, source: object) -> tuple[int, int]:
-    """The longest input in tokens and the stride of its windows: 384 and 128, less where positions are few.
+    """The longest input in tokens and the stride of its windows: 384 and 128, or less for few positions.
 
     ModelRejected for a model with too few positions for a long question with a passage.
     """
@@ -115,7 +114,7 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
     longest = min(MAX_LENGTH, n_positions(model) or MAX_LENGTH)
     if longest < MIN_LENGTH:
-        raise ModelRejected(f"{source} reads {longest} tokens at once, a reader needs {MIN_LENGTH}")
+        raise ModelRejected(f"{source} reads {longest} tokens at once. A reader needs {MIN_LENGTH}")
     return longest, longest // 3
 
 
@@ -124,7 +123,8 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader
 
-    base, delta = find_base(), folder / DELTA
+    base = find_base()
+    delta = folder / DELTA
 
     def whole() -> Scores:
         from ..models.bert import bert_span_model
@@ -152,7 +152,8 @@ def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanRe
     from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader, SpanScores
 
-    model, tokenizer = load_span_reader(folder), load_tokenizer(folder)
+    model = load_span_reader(folder)
+    tokenizer = load_tokenizer(folder)
     check_vocabulary(tokenizer, model, folder)
     max_length, stride = input_length(model, folder)
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))

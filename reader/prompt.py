@@ -1,6 +1,6 @@
-"""The prompt of a generator: instructions of the system, then sentences and the question of the user.
+"""The prompt of a generator: the system's instructions, then numbered sentences and the user's question.
 
-A sentence is one line, and nothing in it acts as a control token: neither can end the list.
+Sentences are put on one line without control tokens, so that none of them can end the list.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def chat_messages(question: str, sentences: Sequence[str], max_sentences: int) -
     Question: Who?
     Answer in at most 2 sentences:
     """
-    numbered = [f"[{number}] {inert(one)}" for number, one in enumerate(sentences, start=1)]
-    asked = f"Question: {inert(question)}\nAnswer in at most {max_sentences} sentences:"
+    numbered = [f"[{number}] {inert(sentence)}" for number, sentence in enumerate(sentences, start=1)]
+    request = f"Question: {inert(question)}\nAnswer in at most {max_sentences} sentences:"
     return [
         {"role": "system", "content": INSTRUCTIONS.format(max_sentences=max_sentences)},
-        {"role": "user", "content": "\n".join([*numbered, "", asked])},
+        {"role": "user", "content": "\n".join([*numbered, "", request])},
     ]
 
 
 def inert(text: str) -> str:
-    """The text in one line, without control tokens of a model and without half surrogates."""
+    """The text on one line, without a model's control tokens and without lone surrogates."""
     line = _CONTROL.sub(" ", " ".join(text.split()))
     return line.encode("utf-8", "replace").decode("utf-8")

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.types import Passage, ScoredSpan, Span
 
@@ -22,8 +19,11 @@ from .spans import (
     MAX_CONTEXT_TOKENS,
     MAX_LONG_TOKENS,
     MAX_QUESTION_TOKENS,
+    Floats,
     Input,
     Pair,
+    Ranges,
+    Split,
     Tokens,
     TokenSpan,
     Window,
@@ -44,10 +44,9 @@ SUPPORT, PASSAGE, YES_NO, YES, SEVERAL = range(len(EVIDENCE_OUTPUTS))
 
 
 class SpanScores:
-    """The logits of tokens: a backbone and vectors over its states, in float32.
+    """The logits of tokens by a packed backbone and linear heads, in float32.
 
-    A model that is not built of a packable backbone and such a head computes its logits itself, and gives no
-    evidence.
+    A model of another shape computes its logits itself, without evidence.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -56,13 +55,14 @@ class SpanScores:
         from ..models.packed_forward import Backbone, packable_part
 
         self.model = model
-        part, head = packable_part(model), getattr(model, "qa_outputs", None)
+        part = packable_part(model)
+        head = getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
         self.backbone = Backbone(part) if part is not None and is_linear else None
         self._evidence_head: Any = getattr(model, EVIDENCE_HEAD, None) if self.backbone else None
         self.has_evidence = self._evidence_head is not None
 
-    def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
+    def __call__(self, tokens: PackedTokens) -> Floats:
         """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
         import torch
 
@@ -76,16 +76,18 @@ class SpanScores:
                 states = self.backbone.states(tokens).float()
                 heads = [head, self._evidence_head] if self.has_evidence else [head]
                 logits = torch.cat([head(states) for head in heads], dim=-1)
-            scores: NDArray[np.float32] = logits.float().cpu().numpy()
+            scores: Floats = logits.float().cpu().numpy()
         return scores
 
 
 class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
-    `answers_null` says whether the model was trained to point at [CLS] for "no answer"; if not, null
-    scores are NaN. `split` gives the sentences of a text, for a model that gives evidence: then answers have
-    up to MAX_LONG_TOKENS tokens. Batching changes results by at most 1e-5 in float32.
+    answers_null: True for a model that points at [CLS] for "no answer"; otherwise null scores are NaN.
+    split: gives the sentences of a text, for a model with evidence, whose answers have up to MAX_LONG_TOKENS
+        tokens.
+
+    Batching changes results by at most 1e-5 in float32.
     """
 
     def __init__(
@@ -98,11 +100,17 @@ class SpanReader:
         stride: int = 128,
         batch_tokens: int = 4096,
         max_answer_tokens: int | None = None,
-        split: Callable[[str], Sequence[tuple[int, int]]] = lambda text: (),
+        split: Split = lambda text: (),
     ) -> None:
-        self.scores, self.tokenizer, self.digest, self.answers_null = scores, tokenizer, digest, answers_null
-        self.max_length, self.stride, self.batcher = max_length, stride, Batcher(batch_tokens)
-        self.special, self.split = special_tokens(tokenizer), split
+        self.scores = scores
+        self.tokenizer = tokenizer
+        self.digest = digest
+        self.answers_null = answers_null
+        self.max_length = max_length
+        self.stride = stride
+        self.batcher = Batcher(batch_tokens)
+        self.special = special_tokens(tokenizer)
+        self.split = split
         longest = MAX_LONG_TOKENS if scores.has_evidence else MAX_ANSWER_TOKENS
         self.max_answer_tokens = max_answer_tokens or longest
 
@@ -112,29 +120,29 @@ class SpanReader:
         """For each question and each of its passages the n best spans, best first, none sharing a token."""
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
         inputs = self.inputs([pair_of(questions[q], passage) for q, passage in flat])
-        found: list[list[list[ScoredSpan]]] = [[] for _ in questions]
+        spans: list[list[list[ScoredSpan]]] = [[] for _ in questions]
         for (q, passage), pair, logits in zip(flat, inputs, self.logits(inputs), strict=True):
-            found[q].append(self._spans(passage, pair.passage, logits, n_best))
-        return found
+            spans[q].append(self._spans(passage, pair.passage, logits, n_best))
+        return spans
 
     def sentence_scores(
-        self, question: str, passages: Sequence[Passage], sentences: Sequence[Sequence[tuple[int, int]]]
+        self, question: str, passages: Sequence[Passage], sentences: Sequence[Ranges]
     ) -> list[list[float]]:
         """A logit for each sentence of each passage: above 0 it supports an answer that its passage gives.
 
-        `sentences` are spans in `passage.text`. NaN from a model without evidence, and for a span without
-        tokens.
+        `sentences` are spans in `passage.text`. NaN for a span without tokens, and from a model without
+        evidence.
         """
         inputs = self.inputs([pair_of(question, passage) for passage in passages])
-        scored = []
+        scores = []
         for pair, logits, spans in zip(inputs, self.logits(inputs), sentences, strict=True):
-            found = [mean_evidence(logits, pair.passage.offsets, start, end) for start, end in spans]
-            relevance = max((one.relevance for one in logits), default=math.nan)
-            scored.append([math.nan if one is None else min(float(one[SUPPORT]), relevance) for one in found])
-        return scored
+            relevance = max((window.relevance for window in logits), default=math.nan)
+            means = [mean_evidence(logits, pair.passage.offsets, start, end) for start, end in spans]
+            scores.append([math.nan if e is None else min(float(e[SUPPORT]), relevance) for e in means])
+        return scores
 
     def inputs(self, pairs: Sequence[Pair]) -> list[Input]:
-        """The tokens of each pair; a text that several have is tokenized once."""
+        """The tokens of each pair; equal texts are tokenized once."""
         texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         tokens = dict(zip(texts, tokenize(self.tokenizer, texts), strict=True))
         return [
@@ -150,18 +158,15 @@ class SpanReader:
         """The logits of every window of every input, in order."""
         planned = [window for i, pair in enumerate(pairs) for window in self._windows(i, pair)]
         lengths = [w.last - w.first + self._overhead(pairs[w.pair]) for w in planned]
-        out: list[WindowLogits | None] = [None] * len(planned)
-        for batch, results in self.batcher.run(
+        batches = self.batcher.run(
             lengths,
             lambda batch: self._forward(pairs, [planned[i] for i in batch]),
             lambda i: f"passage {planned[i].pair}",
-        ):
-            for i, result in zip(batch, results, strict=True):
-                out[i] = result
+        )
+        logits = {i: result for batch, results in batches for i, result in zip(batch, results, strict=True)}
         by_pair: list[list[WindowLogits]] = [[] for _ in pairs]
-        for one in out:
-            if one is not None:
-                by_pair[one.window.pair].append(one)
+        for i in range(len(planned)):
+            by_pair[planned[i].pair].append(logits[i])
         return by_pair
 
     def _overhead(self, pair: Input) -> int:
@@ -171,24 +176,30 @@ class SpanReader:
         return windows(number, 0, len(pair.passage.ids), self._overhead(pair), self.max_length, self.stride)
 
     def _forward(self, pairs: Sequence[Input], batch: Sequence[Window]) -> list[WindowLogits]:
-        rows = [
-            (p.question.ids, p.context.ids, p.passage.ids[w.first : w.last])
-            for w in batch
-            for p in [pairs[w.pair]]
-        ]
+        rows = []
+        for window in batch:
+            pair = pairs[window.pair]
+            rows.append((pair.question.ids, pair.context.ids, pair.passage.ids[window.first : window.last]))
         inputs = assemble(rows, self.special, multiple=1)
         tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
         scores = self.scores(tokens)  # (T, 2) or (T, 7)
-        found = []
+        logits = []
         for window, first, shift in zip(batch, tokens.starts(), inputs.shift, strict=True):
-            null, at = scores[first + self.special.null], first + shift
-            here = scores[at : at + window.last - window.first]
-            evidence, relevance = None, math.nan
-            if scores.shape[1] > 2:
-                evidence, relevance = here[:, 2:], float(null[2 + PASSAGE])
-            nulls = float(null[0]), float(null[1])
-            found.append(WindowLogits(window, here[:, 0], here[:, 1], *nulls, evidence, relevance))
-        return found
+            null = scores[first + self.special.null].tolist()
+            of_passage = scores[first + shift :][: window.last - window.first]
+            has_evidence = scores.shape[1] > 2
+            logits.append(
+                WindowLogits(
+                    window,
+                    start=of_passage[:, 0],
+                    end=of_passage[:, 1],
+                    null_start=null[0],
+                    null_end=null[1],
+                    evidence=of_passage[:, 2:] if has_evidence else None,
+                    relevance=null[2 + PASSAGE] if has_evidence else math.nan,
+                )
+            )
+        return logits
 
     def _spans(
         self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
@@ -197,29 +208,33 @@ class SpanReader:
         relevance = max((w.relevance for w in of_passage), default=math.nan)
         sentences = self.split(passage.text) if self.scores.has_evidence else ()
         mass = passage_mass(of_passage, len(text.ids)) if of_passage and self.answers_null else None
-        found = []
-        for kept in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
-            span = character_span(passage, text, kept)
+        scored_spans = []
+        for token_span in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
+            span = character_span(passage, text, token_span)
             if not span.text:
                 continue
             around = enclosing_sentences(sentences, span.start - passage.start, span.end - passage.start)
             evidence = mean_evidence(of_passage, text.offsets, *around)
-            one = ScoredSpan(span, passage, kept.score, null, mass=mass)
-            found.append(one if evidence is None else with_evidence(one, relevance, evidence))
-        return found
+            scored = ScoredSpan(span, passage, token_span.score, null, mass=mass)
+            scored_spans.append(scored if evidence is None else with_evidence(scored, relevance, evidence))
+        return scored_spans
 
 
-def with_evidence(one: ScoredSpan, relevance: float, evidence: NDArray[np.float32]) -> ScoredSpan:
+def with_evidence(scored: ScoredSpan, relevance: float, evidence: Floats) -> ScoredSpan:
     """The span with the relevance of its passage and the mean evidence (5,) of its sentences."""
     verdict = None if evidence[YES_NO] <= 0 else "yes" if evidence[YES] > 0 else "no"
-    several = bool(evidence[SEVERAL] > 0)
+    is_list_question = bool(evidence[SEVERAL] > 0)
     return replace(
-        one, relevance=relevance, support=float(evidence[SUPPORT]), verdict=verdict, is_list_question=several
+        scored,
+        relevance=relevance,
+        support=float(evidence[SUPPORT]),
+        verdict=verdict,
+        is_list_question=is_list_question,
     )
 
 
 def context_of(passage: Passage) -> str:
-    """The headings above a passage, top first, as the model reads them before it."""
+    """The headings above a passage, top first, as the model reads them before the passage."""
     return "".join(f"{heading}. " for heading in passage.heading)
 
 
@@ -234,21 +249,22 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 
 
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
-    """The span of the document that a token span covers, combining marks after its last letter included.
+    """The document's span of a token span, with the combining marks after its last letter.
 
     White space around it is left out: some tokenizers count it as part of the next word.
     """
-    start, end = int(text.offsets[span.first, 0]), int(text.offsets[span.last, 1])
-    start, end = trimmed(passage.text, start, end)
+    start = int(text.offsets[span.first, 0])
+    end = int(text.offsets[span.last, 1])
+    start, end = without_white_space(passage.text, start, end)
     while end < len(passage.text) and unicodedata.combining(passage.text[end]):
         end += 1
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """The same without white space at either end.
+def without_white_space(text: str, start: int, end: int) -> tuple[int, int]:
+    """The range without white space at its ends.
 
-    >>> trimmed("a mill .", 1, 7), trimmed("a  b", 1, 3)
+    >>> without_white_space("a mill .", 1, 7), without_white_space("a  b", 1, 3)
     ((2, 6), (3, 3))
     """
     quote = text[start:end]

@@ -1,19 +1,19 @@
-"""Input windows of question and passage; spans of a passage and what speaks for them, from token logits.
+"""Input windows of question and passage; the best spans of a passage and their evidence from token logits.
 
     [CLS] question [SEP] context, window of the passage [SEP]
 
-The context is the headings above a passage: it is read and never part of an answer. A passage that is longer
-than the input is read in windows that overlap by a stride, so that every token is read.
+The context is the headings above a passage, which are never part of an answer. A passage that is longer than
+the input is read in windows that overlap by a stride.
 
     score(i, j) = S.T_i + E.T_j   over all passage tokens i <= j with j - i + 1 <= max_tokens
 
-Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on the length is that of the
-authors' SQuAD code. A passage that is read in several windows has the logits of each (`WindowLogits`).
+Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on the length is from the authors'
+SQuAD code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -26,9 +26,17 @@ from spanwise.types import PassageMass
 from ..models.tokenizer import SpecialTokens
 
 MAX_ANSWER_TOKENS = 30
-MAX_LONG_TOKENS = 160  # of the answers of a model that learnt how long an answer is
+MAX_LONG_TOKENS = 160  # of an answer, for a model that has learnt how long answers are
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int32]
+Logits = NDArray[np.floating[Any]]
+Ranges = Sequence[tuple[int, int]]
+"""Half-open ranges of characters, such as sentences."""
+Split = Callable[[str], Ranges]
+"""Gives the start and end of each sentence of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +62,30 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowLogits:
-    """The logits of one window: start and end of its tokens (n,), and of "no answer".
+    """The logits of one window of n tokens.
 
-    `evidence` are the further logits of the tokens, (n, 5) in the order of EVIDENCE_OUTPUTS, and `relevance`
-    is that of the passage; None and NaN for a model without them.
+    start, end: (n,) float32.
+    null_start, null_end: those of no answer.
+    evidence: (n, 5) float32, in the order of EVIDENCE_OUTPUTS; None for a model without evidence.
+    relevance: the logit that the passage answers; NaN for a model without evidence.
     """
 
     window: Window
-    start: NDArray[np.float32]
-    end: NDArray[np.float32]
+    start: Floats
+    end: Floats
     null_start: float
     null_end: float
-    evidence: NDArray[np.float32] | None = None
+    evidence: Floats | None = None
     relevance: float = float("nan")
 
     @property
     def null_score(self) -> float:
-        """The score of no answer, comparable with that of a span."""
+        """The score of no answer, comparable with the score of a span."""
         return self.null_start + self.null_end
 
 
 def distinct_spans(
-    start: NDArray[np.floating], end: NDArray[np.floating], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
+    start: Logits, end: Logits, n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
 ) -> list[TokenSpan]:
     """The best span, then the best that shares no token with it, and so on: at most `n_best`, best first.
 
@@ -85,20 +95,18 @@ def distinct_spans(
     scores = span_scores(start, end, max_tokens)  # (n, cap)
     begins = np.arange(len(scores))[:, None]
     ends = begins + np.arange(scores.shape[1])[None, :]
-    found: list[TokenSpan] = []
-    while len(found) < n_best and scores.size:
+    spans: list[TokenSpan] = []
+    while len(spans) < n_best and scores.size:
         first, length = np.unravel_index(int(scores.argmax()), scores.shape)
         if scores[first, length] == -np.inf:
             break
         last = int(first + length)
-        found.append(TokenSpan(int(first), last, float(scores[first, length])))
+        spans.append(TokenSpan(int(first), last, float(scores[first, length])))
         scores[(begins <= last) & (ends >= first)] = -np.inf  # every span that shares a token with it
-    return found
+    return spans
 
 
-def span_scores(
-    start: NDArray[np.floating], end: NDArray[np.floating], max_tokens: int = MAX_ANSWER_TOKENS
-) -> NDArray[np.float64]:
+def span_scores(start: Logits, end: Logits, max_tokens: int = MAX_ANSWER_TOKENS) -> NDArray[np.float64]:
     """(n, cap) float64: the score of the span from i of length d + 1 at [i, d]; -inf past the end."""
     n = len(start)
     cap = min(max_tokens, n)
@@ -112,43 +120,42 @@ def spans_of_windows(
     windows: Sequence[WindowLogits], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
 ) -> list[TokenSpan]:
     """The n best spans of a passage, best first, none sharing a token, though windows overlap."""
-    proposed = [
-        TokenSpan(span.first + one.window.first, span.last + one.window.first, span.score)
-        for one in windows
-        for span in distinct_spans(one.start, one.end, n_best, max_tokens)
-    ]
-    proposed.sort(key=lambda s: (-s.score, s.first, s.last))
-    kept: list[TokenSpan] = []
+    proposed = []
+    for logits in windows:
+        shift = logits.window.first
+        for span in distinct_spans(logits.start, logits.end, n_best, max_tokens):
+            proposed.append(TokenSpan(span.first + shift, span.last + shift, span.score))
+    proposed.sort(key=lambda span: (-span.score, span.first, span.last))
+    best: list[TokenSpan] = []
     for span in proposed:
-        if len(kept) < n_best and all(span.last < k.first or k.last < span.first for k in kept):
-            kept.append(span)
-    return kept
+        if len(best) < n_best and all(span.last < other.first or other.last < span.first for other in best):
+            best.append(span)
+    return best
 
 
 def passage_mass(windows: Sequence[WindowLogits], n_tokens: int) -> PassageMass:
-    """The mass of a passage of `n_tokens` from all its windows, of which the higher logit of a token counts.
+    """The log-sum-exp of a passage's start and end logits, and its logits of no answer.
 
-    No answer is that of the window with the lowest null score.
+    In overlaps the higher logit counts. The logits of no answer come from the window with the lowest null
+    score.
     """
     start, end = merged_logits(windows, n_tokens)
     nulls = [(window.null_start, window.null_end) for window in windows]
     return PassageMass(log_sum_exp(start), log_sum_exp(end), *min(nulls, key=sum))
 
 
-def merged_logits(
-    windows: Sequence[WindowLogits], n_tokens: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Start and end logits of all tokens of a passage, (n_tokens,) each; in overlaps the higher one."""
+def merged_logits(windows: Sequence[WindowLogits], n_tokens: int) -> tuple[Floats, Floats]:
+    """Start and end logits of all tokens of a passage, (n_tokens,) each; the higher ones in overlaps."""
     start = np.full(n_tokens, -np.inf, dtype=np.float32)
     end = np.full(n_tokens, -np.inf, dtype=np.float32)
-    for window in windows:
-        here = slice(window.window.first, window.window.last)
-        start[here] = np.maximum(start[here], window.start)
-        end[here] = np.maximum(end[here], window.end)
+    for logits in windows:
+        tokens = slice(logits.window.first, logits.window.last)
+        start[tokens] = np.maximum(start[tokens], logits.start)
+        end[tokens] = np.maximum(end[tokens], logits.end)
     return start, end
 
 
-def log_sum_exp(values: NDArray[np.floating] | Sequence[float]) -> float:
+def log_sum_exp(values: Logits | Sequence[float]) -> float:
     """ln of the sum of the exponentials.
 
     >>> round(log_sum_exp([1000.0, 1000.0]), 4)
@@ -160,10 +167,10 @@ def log_sum_exp(values: NDArray[np.floating] | Sequence[float]) -> float:
 
 
 def log_normalizer(masses: Sequence[PassageMass]) -> float:
-    """What the score of a span loses to become ln P(first) + ln P(last).
+    """The number to subtract from the score of a span for ln P(first) + ln P(last).
 
-    The softmax runs over the tokens of all these passages and one "none", whose logit is the mean of those of
-    the passages, as in `losses.shared_span_loss`.
+    The softmax runs over the tokens of all these passages and one "none", whose logit is the mean over the
+    passages, as in `losses.shared_normalization_loss`.
 
     >>> round(2.0 - log_normalizer([PassageMass(1.0, 1.0, 0.0, 0.0)]), 4)
     -0.6265
@@ -175,8 +182,8 @@ def log_normalizer(masses: Sequence[PassageMass]) -> float:
     return starts + ends
 
 
-def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: int) -> tuple[int, int]:
-    """The half-open range of the sentences that [start, end) touches; the span itself where there are none.
+def enclosing_sentences(sentences: Ranges, start: int, end: int) -> tuple[int, int]:
+    """The half-open range of the sentences that [start, end) touches; the span itself if there are none.
 
     >>> enclosing_sentences([(0, 10), (11, 20)], 12, 14)
     (11, 20)
@@ -187,30 +194,35 @@ def enclosing_sentences(sentences: Sequence[tuple[int, int]], start: int, end: i
     return min(start, touched[0][0]), max(end, touched[-1][1])
 
 
-def mean_evidence(
-    windows: Sequence[WindowLogits], offsets: NDArray[np.int32], start: int, end: int
-) -> NDArray[np.float32] | None:
+def mean_evidence(windows: Sequence[WindowLogits], offsets: Ints, start: int, end: int) -> Floats | None:
     """(5,): the mean of the evidence of the tokens between two characters of a passage.
 
-    `offsets` are the (n, 2) characters of the passage's tokens. Of several windows the one counts that holds
-    most of these tokens, the first on a tie. None without such a token, and for a model without evidence.
+    `offsets` are the (n, 2) characters of the passage's tokens. The window with most of these tokens counts,
+    the first one on a tie. None without such a token, and for a model without evidence.
     """
-    first, after = (int(np.searchsorted(offsets[:, 0], edge)) for edge in (start, end))
-    best, found = 0, None
-    for one in windows:
-        low, high = max(first, one.window.first), min(after, one.window.last)
-        if one.evidence is not None and high - low > best:
-            here = slice(low - one.window.first, high - one.window.first)
-            best, found = high - low, one.evidence[here].mean(axis=0)
-    return found
+    first, after = np.searchsorted(offsets[:, 0], (start, end)).tolist()
+    most = 0
+    evidence = None
+    for logits in windows:
+        shift = logits.window.first
+        low = max(first, shift)
+        high = min(after, logits.window.last)
+        if logits.evidence is not None and high - low > most:
+            most = high - low
+            evidence = logits.evidence[low - shift : high - shift].mean(axis=0)
+    return evidence
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """A text's token ids (n,) int32 and the [start, end) code points of each (n, 2) int32."""
+    """The tokens of a text.
 
-    ids: NDArray[np.int32]
-    offsets: NDArray[np.int32]
+    ids: (n,) int32.
+    offsets: (n, 2) int32, the [start, end) code points of each token.
+    """
+
+    ids: Ints
+    offsets: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +258,9 @@ def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
 def windows(
     pair: int, n_question: int, n_passage: int, n_special: int, max_length: int, stride: int
 ) -> list[Window]:
-    """The windows that cover a passage; neighbours share `stride` tokens, the last one is full.
+    """The windows that cover a passage; neighbours share `stride` tokens, and the last one is full.
 
-    `n_question` and `n_special` are the tokens of question and context and the special ones.
+    `n_question` is the number of tokens before the passage, `n_special` that of special tokens.
 
     >>> [(w.first, w.last) for w in windows(0, 4, 20, 3, max_length=17, stride=4)]
     [(0, 10), (6, 16), (10, 20)]
@@ -266,7 +278,12 @@ def windows(
 
 @dataclass(frozen=True, slots=True)
 class ModelInput:
-    """A padded batch: int64 arrays (B, L), and where each passage window begins in its row (B,)."""
+    """A padded batch of B rows.
+
+    input_ids, attention_mask, token_type_ids: (B, L) int64.
+    passage_mask: (B, L) bool, True for the tokens of the passage.
+    shift: (B,) int64, the position of the first token of the passage.
+    """
 
     input_ids: NDArray[np.int64]
     attention_mask: NDArray[np.int64]
@@ -275,9 +292,8 @@ class ModelInput:
     shift: NDArray[np.int64]
 
 
-Row = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]
+Row = tuple[Ints, Ints, Ints]
 """The ids of a question, of the context and of a window of the passage."""
-NO_CONTEXT = np.zeros(0, dtype=np.int32)
 
 
 def assemble(rows: Sequence[Row], special: SpecialTokens, multiple: int = 8) -> ModelInput:
@@ -286,14 +302,17 @@ def assemble(rows: Sequence[Row], special: SpecialTokens, multiple: int = 8) -> 
     width = -(-max(lengths) // multiple) * multiple
     shape = (len(rows), width)
     ids = np.full(shape, special.pad, dtype=np.int64)
-    mask, types = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    passage = np.zeros(shape, dtype=np.bool_)
+    mask = np.zeros(shape, dtype=np.int64)
+    types = np.zeros(shape, dtype=np.int64)
+    is_passage = np.zeros(shape, dtype=np.bool_)
     shift = np.zeros(len(rows), dtype=np.int64)
     for row, (question, context, window) in enumerate(rows):
-        second = len(special.before) + len(question) + len(special.between)
-        at = second + len(context)
         line = np.concatenate([special.before, question, special.between, context, window, special.after])
-        ids[row, : len(line)], mask[row, : len(line)], shift[row] = line, 1, at
-        passage[row, at : at + len(window)] = True
-        types[row, second : len(line)] = special.segment
-    return ModelInput(ids, mask, types, passage, shift)
+        segment = len(special.before) + len(question) + len(special.between)
+        first = segment + len(context)
+        ids[row, : len(line)] = line
+        mask[row, : len(line)] = 1
+        types[row, segment : len(line)] = special.segment
+        is_passage[row, first : first + len(window)] = True
+        shift[row] = first
+    return ModelInput(ids, mask, types, is_passage, shift)

@@ -1,10 +1,10 @@
-"""Whether a written sentence is supported: words aligned with evidence, facts compared exactly, no model.
+"""Checks without a model whether evidence supports a generated sentence.
 
 A sentence is aligned with up to three pieces of evidence (sentences of the passages) that hold most of its
 content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
-aligned pieces. Whatever the score, a sentence is unsupported when the pieces lack a number, a name or an
-address of it, when one denies what the other affirms, or when it is one word, speaks in the first person,
-exclaims or asks. A piece repeated word by word is supported whatever it is.
+aligned pieces. Whatever the score, a sentence is unsupported when the pieces lack its numbers, names or
+addresses, or when one side denies what the other affirms. The same holds for a single word, the first or
+second person, an exclamation and a question. A piece that is repeated word by word is always supported.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 
 from spanwise.types import Finding
 
-MIN_SUPPORTED = 0.8  # score; of what a small model writes, most below it is wrong
-MIN_BEST = 2 / 3  # share of the words in one piece; below it, a sentence joins what does not belong together
+MIN_SUPPORTED = 0.8  # score; most sentences of a small model below it are wrong
+MIN_BEST = 2 / 3  # share of the words in one piece; below it, a sentence mixes unrelated pieces
 MAX_PIECES = 3
-MIN_WORDS = 2  # of a statement
-MIN_GAIN = 0.1  # of the words, that one more piece must hold
-NEGATION_REACH = 3  # content words after a negation that it denies
+MIN_WORDS = 2  # of a sentence
+MIN_GAIN = 0.1  # share of the words that each further piece must add
+NEGATION_REACH = 3  # content words that a negation denies
 
 _OWN_VOICE = re.compile(r"\b(?:I|we|you|my|our|your|me)\b(?!['’]?\w)|\b(?:I|we|you)['’]\w+", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
@@ -76,9 +77,11 @@ Terms = Callable[[str], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How far evidence supports a sentence; a finding is a reason why it does not.
+    """How well evidence supports a sentence.
 
-    `score` is in 0..1; `aligned` holds the numbers of the pieces of evidence, as they were given, best first.
+    score: 0..1.
+    aligned: the numbers of the aligned pieces of evidence, best first.
+    findings: the reasons why the sentence is not supported.
     """
 
     score: float
@@ -88,7 +91,11 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Checker:
-    """The check: `terms` gives the terms of a text, `content` those of them that carry a meaning."""
+    """Checks sentences against evidence.
+
+    terms: gives the terms of a text.
+    content: gives its content terms, without stop words.
+    """
 
     terms: Terms
     content: Terms
@@ -96,18 +103,19 @@ class Checker:
     def check(self, sentence: str, evidence: Sequence[str]) -> Support:
         """The support of a sentence by pieces of evidence, usually the sentences of its passages."""
         plain = sentence.split()
-        for at, piece in enumerate(evidence):
+        for number, piece in enumerate(evidence):
             if plain and plain == piece.split():
-                return Support(1.0, (at,))
+                return Support(1.0, (number,))
         words = [*dict.fromkeys([*self.content(without_numbers(sentence)), *_values(sentence)])]
         held = [self._held(piece) for piece in evidence]
         aligned = _aligned(words, held)
         if not words or not aligned:
             nothing = Finding("extrinsic", sentence, "nothing in the passages is like it")
             return Support(0.0, (), (nothing, *_style(sentence, evidence)))
-        best, union = held[aligned[0]], frozenset().union(*(held[at] for at in aligned))
+        best = held[aligned[0]]
+        union = frozenset(chain.from_iterable(held[number] for number in aligned))
         score = (_share(words, best) + _share(words, union)) / 2
-        pieces = [evidence[at] for at in aligned]
+        pieces = [evidence[number] for number in aligned]
         findings = [*self._facts(sentence, pieces), *_style(sentence, pieces)]
         if len(plain) < MIN_WORDS:
             findings.append(Finding("extrinsic", sentence, "too short to say what the passages say"))
@@ -118,18 +126,18 @@ class Checker:
     def _held(self, piece: str) -> frozenset[str]:
         """The terms and values of a piece, and the decades of its years."""
         values = _values(piece)
-        decades = [f"{one[:-1]}0s" for one in values if len(one) == len("#1911") and one[1:].isdigit()]
+        decades = [f"{year[:-1]}0s" for year in values if len(year) == len("#1911") and year[1:].isdigit()]
         return frozenset([*self.terms(piece), *values, *decades])
 
     def _facts(self, sentence: str, pieces: Sequence[str]) -> Iterator[Finding]:
-        """Numbers, days, names and addresses that the pieces lack, and what is denied on one side only."""
-        there = {number.value: number.text for piece in pieces for number in numbers(piece)}
+        """Numbers, days, names and addresses that the pieces lack, and terms denied on one side only."""
+        cited_numbers = {number.value: number.text for piece in pieces for number in numbers(piece)}
         for number in numbers(sentence):
-            if not any(covers(number.value, value) for value in there):
-                yield Finding("factual", number.text, _other_numbers(there.values()))
-        days_there = [day.value for piece in pieces for day in days(piece)]
+            if not any(covers(number.value, value) for value in cited_numbers):
+                yield Finding("factual", number.text, _other_numbers(cited_numbers.values()))
+        cited_days = [f"{day.value}-" for piece in pieces for day in days(piece)]
         for day in days(sentence):
-            if not any(f"{one}-".startswith(f"{day.value}-") for one in days_there):
+            if not any(cited.startswith(f"{day.value}-") for cited in cited_days):
                 yield Finding("factual", day.text, "the cited words have another date, or none")
         words = {term for piece in pieces for term in self.terms(piece)}
         for name in names(sentence, lambda word: not self.content(word)):
@@ -145,16 +153,18 @@ class Checker:
             yield Finding("factual", negation[0], "the cited words deny nothing")
 
     def _added(self, sentence: str, held: frozenset[str]) -> Finding:
-        """The words that no aligned piece holds, or the sentence, whose words are scattered."""
-        new = [word for word in sentence.split() if (terms := self.content(word)) and not set(terms) & held]
-        return Finding("extrinsic", " ".join(new) or sentence, "the passages do not say so")
+        """The words that no aligned piece holds, or else the whole sentence."""
+        terms = {word: self.content(word) for word in sentence.split()}
+        added = [word for word in sentence.split() if terms[word] and held.isdisjoint(terms[word])]
+        return Finding("extrinsic", " ".join(added) or sentence, "the passages do not say so")
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A number or date as it stands at text[start:end], and its value.
+    """A number or date in a text.
 
-    Of a number: "2000", "12%", "3th" (an ordinal), "1930s". Of a date: "5-3" for 3 May, "5" for May.
+    text: the words, text[start:end].
+    value: of a number "2000", "12%", "3th" (an ordinal), "1930s"; of a date "5-3" for 3 May, "5" for May.
     """
 
     text: str
@@ -164,61 +174,64 @@ class Fact:
 
 
 def numbers(text: str) -> list[Fact]:
-    """The numbers of a text, by place, without the days of months; "one" and "second" alone do not count.
+    """The numbers of a text in order, without the days of months, and without "one" and "second" alone.
 
     >>> [number.value for number in numbers("In the 1930s 2,000 of two million, twelve per cent, came 3rd.")]
     ['1930s', '2000', '2000000', '12%', '3th']
     """
-    dates = [(day.start, day.end) for day in days(text)]
-    found = (one for one in _numbers(text) if not any(start <= one.start < end for start, end in dates))
-    return sorted(found, key=lambda number: number.start)
+    dates = days(text)
+    outside = [n for n in _numbers(text) if not any(day.start <= n.start < day.end for day in dates)]
+    return sorted(outside, key=lambda number: number.start)
 
 
 def days(text: str) -> list[Fact]:
-    """The months that a text names, with their days, by place. "may" and "march" are verbs when small.
+    """The months in a text with their days, in order; lower-case "may" and "march" are verbs.
 
     >>> [day.value for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
     ['5-3', '6-7', '9']
     """
-    found = []
+    dates = []
     for match in _DAY.finditer(text):
         day = match["before"] or match["behind"]
         if match["month"] in ("may", "march") and not day:
             continue
         month = [name[:3] for name in _MONTHS].index(match["month"].lower()[:3]) + 1
         value = f"{month}-{int(day)}" if day else str(month)
-        found.append(Fact(match[0].strip(), value, match.start(), match.end()))
-    return found
+        dates.append(Fact(match[0].strip(), value, match.start(), match.end()))
+    return dates
 
 
 def names(text: str, is_common: Callable[[str], bool]) -> list[str]:
-    """The words of names, by place: each capitalised word that is not common, as "the" and "I" are.
+    """The words of names in order: capitalised words that are not common, as "the" and "I" are.
 
-    The first word of a sentence is one only with a capital inside (FDA-approved) or before another word of
-    a name: it would have its capital in any case.
+    The first word of a sentence has a capital in any case. It counts only with another capital inside (FDA)
+    or before another word of a name.
 
     >>> names("Mills fell. Ada Rook and the FDA left.", {"and", "the"}.__contains__)
     ['Ada', 'Rook', 'FDA']
     """
     words = [match for match in _WORD.finditer(text) if not match[0].isdigit()]
     capital = [match[0][0].isupper() and not is_common(match[0].lower()) for match in words]
-    found = []
-    for at, match in enumerate(words):
-        following = words[at + 1] if at + 1 < len(words) and capital[at + 1] else None
+    in_names = []
+    for position, match in enumerate(words):
+        has_next = position + 1 < len(words) and capital[position + 1]
+        following = words[position + 1] if has_next else None
         followed = following is not None and text[match.end() : following.start()] == " "
         has_inner_capital = any(letter.isupper() for letter in match[0][1:])
-        if capital[at] and (followed or has_inner_capital or not _begins_sentence(text, match.start())):
-            found.append(match[0])
-    return found
+        is_sure = followed or has_inner_capital or not _begins_sentence(text, match.start())
+        if capital[position] and is_sure:
+            in_names.append(match[0])
+    return in_names
 
 
 def contradicted(claim: str, evidence: str, terms: Terms) -> list[str]:
     """The terms that one text denies and the other affirms, sorted; none if both deny a common term."""
-    of_claim, of_evidence = set(terms(claim)), set(terms(evidence))
-    denied_here, denied_there = denied(claim, terms), denied(evidence, terms)
-    if denied_here & denied_there:
+    denied_in_claim = denied(claim, terms)
+    denied_in_evidence = denied(evidence, terms)
+    if denied_in_claim & denied_in_evidence:
         return []
-    return sorted((denied_here & of_evidence) | (denied_there & of_claim))
+    only_in_claim = denied_in_claim.intersection(terms(evidence))
+    return sorted(only_in_claim.union(denied_in_evidence.intersection(terms(claim))))
 
 
 def denied(text: str, terms: Terms) -> frozenset[str]:
@@ -229,16 +242,17 @@ def denied(text: str, terms: Terms) -> frozenset[str]:
     >>> sorted(denied("The mill did not burn, it sank.", str.split))
     ['burn']
     """
-    found: Counter[str] = Counter()
-    for cue in _NEGATION.finditer(text):
-        end = _CLAUSE_END.search(text, cue.end())
-        found.update(list(terms(text[cue.end() : end.start() if end else len(text)]))[:NEGATION_REACH])
-    total = Counter(terms(text)) if found else Counter()
-    return frozenset(term for term, times in found.items() if total[term] <= times)
+    counts: Counter[str] = Counter()
+    for negation in _NEGATION.finditer(text):
+        clause_end = _CLAUSE_END.search(text, negation.end())
+        clause = text[negation.end() : clause_end.start() if clause_end else len(text)]
+        counts.update(list(terms(clause))[:NEGATION_REACH])
+    total = Counter(terms(text)) if counts else Counter()
+    return frozenset(term for term, times in counts.items() if total[term] <= times)
 
 
 def covers(value: str, other: str) -> bool:
-    """Whether a number is the same as another one, or a decade with that year in it.
+    """True when two numbers are equal, or when the first is a decade that holds the other, a year.
 
     >>> covers("1960s", "1964"), covers("12", "12%")
     (True, False)
@@ -249,11 +263,12 @@ def covers(value: str, other: str) -> bool:
 
 def without_numbers(text: str) -> str:
     """The text without its numbers and days."""
-    kept, at = [], 0
-    for start, end in sorted((one.start, one.end) for one in (*numbers(text), *days(text))):
-        kept.append(text[at:start])
-        at = max(at, end)
-    return " ".join([*kept, text[at:]])
+    parts = []
+    position = 0
+    for start, end in sorted((fact.start, fact.end) for fact in (*numbers(text), *days(text))):
+        parts.append(text[position:start])
+        position = max(position, end)
+    return " ".join([*parts, text[position:]])
 
 
 def _numbers(text: str) -> Iterator[Fact]:
@@ -262,7 +277,8 @@ def _numbers(text: str) -> Iterator[Fact]:
 
     for match in _DIGITS.finditer(text):
         amount = Decimal(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1)
-        whole, suffix = f"{amount:f}", (match["suffix"] or "").lower()
+        whole = f"{amount:f}"
+        suffix = (match["suffix"] or "").lower()
         plain = whole.rstrip("0").rstrip(".") if "." in whole else whole  # 1.50 is 1.5
         yield number(match, plain, suffix if suffix in ("", "s") else "th", match["percent"])
     for match in _NUMBER_WORDS.finditer(text):
@@ -270,25 +286,28 @@ def _numbers(text: str) -> Iterator[Fact]:
         if words != ["one"]:
             yield number(match, str(_spelled(words)), "", match["percent"])
     for match in _ORDINAL.finditer(text):
-        if (word := match["ordinal"].lower()) != "second":
+        word = match["ordinal"].lower()
+        if word != "second":
             yield number(match, str(_ORDINALS.index(word) + 1), "th", None)
 
 
 def _spelled(words: Sequence[str]) -> int:
     """The value of number words: two hundred and five thousand is 205000."""
-    total, part = 0, 0
+    total = 0
+    part = 0
     for word in words:
         if word == "hundred":
             part = max(1, part) * 100
         elif word in _SCALES:
-            total, part = total + max(1, part) * _SCALES[word], 0
+            total += max(1, part) * _SCALES[word]
+            part = 0
         else:
             part += _SMALL.get(word, 0)
     return total + part
 
 
 def _values(text: str) -> list[str]:
-    """The numbers and months of a text as terms that no word can be."""
+    """The numbers and months of a text as terms that differ from all words."""
     return [
         *(f"#{number.value}" for number in numbers(text)),
         *(f"#month {day.value.split('-')[0]}" for day in days(text)),
@@ -296,22 +315,23 @@ def _values(text: str) -> list[str]:
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    """Whether nothing, or the end of a sentence, stands before it, quotes and brackets apart."""
+    """True at the start of a text or behind the end of a sentence, quotes and brackets aside."""
     before = text[:start].rstrip(" \t\n\"'“‘(").rstrip("'\"”’)")
     return not before or before[-1] in ".!?:"
 
 
 def _aligned(words: Sequence[str], held: Sequence[frozenset[str]]) -> tuple[int, ...]:
-    """The numbers of the pieces that hold most of the words together, best first; ties by place."""
+    """The numbers of the pieces that together hold most of the words, best first; ties by number."""
     chosen: list[int] = []
     left = set(words)
     while left and len(chosen) < MAX_PIECES:
         gains = [len(left & piece) for piece in held]
-        at = max(range(len(held)), key=gains.__getitem__, default=-1)
-        if at < 0 or gains[at] == 0 or (chosen and gains[at] < MIN_GAIN * len(words)):
+        gain = max(gains, default=0)
+        if gain == 0 or (chosen and gain < MIN_GAIN * len(words)):
             break
-        chosen.append(at)
-        left -= held[at]
+        number = gains.index(gain)
+        chosen.append(number)
+        left -= held[number]
     return tuple(chosen)
 
 
@@ -319,20 +339,20 @@ def _share(words: Sequence[str], held: frozenset[str]) -> float:
     return sum(term in held for term in words) / len(words)
 
 
-def _other_numbers(there: Iterable[str]) -> str:
-    shown = ", ".join(dict.fromkeys(there))
-    return f"the cited words have {shown}" if shown else "the cited words have no number"
+def _other_numbers(cited: Iterable[str]) -> str:
+    listed = ", ".join(dict.fromkeys(cited))
+    return f"the cited words have {listed or 'no number'}"
 
 
 def _style(sentence: str, pieces: Sequence[str]) -> list[Finding]:
-    """Findings for a sentence that speaks of itself, exclaims or asks, unless its evidence does."""
+    """Findings for the first or second person, an exclamation or a question, unless the evidence has them."""
     plain = _QUOTED.sub(" ", sentence)
-    found = []
+    findings = []
     voice = _OWN_VOICE.search(plain)
     if voice and not any(_OWN_VOICE.search(piece) for piece in pieces):
-        found.append(Finding("style", voice[0], "speaks in the first or second person"))
+        findings.append(Finding("style", voice[0], "speaks in the first or second person"))
     if plain.rstrip().endswith("!") and not any("!" in piece for piece in pieces):
-        found.append(Finding("style", "!", "exclaims"))
+        findings.append(Finding("style", "!", "exclaims"))
     if plain.rstrip().endswith("?"):
-        found.append(Finding("style", sentence, "asks, and says nothing that could be supported"))
-    return found
+        findings.append(Finding("style", sentence, "asks, and says nothing that could be supported"))
+    return findings

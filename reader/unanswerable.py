@@ -18,7 +18,7 @@ from dataclasses import replace
 from .training import ReaderExample
 
 MAX_RIVALS = 3  # passages of an article from which one is drawn
-MAX_DRAWS = 20  # of a number that the passage does not hold
+MAX_DRAWS = 20  # of other numbers
 _WORD = re.compile(r"\w+")
 _FIGURE = re.compile(r"\b\d+(?:[.,]\d+)*\b")
 _NAME = re.compile(r"(?<=[^\s.!?:\"'“] )[A-Z]\w+(?:[ -][A-Z]\w+)*")  # not at the start of a sentence
@@ -38,14 +38,17 @@ def unanswerable(
     for example in examples:
         passages.setdefault(example.group, {})[example.passage] = None
     articles = {group: Article(list(texts)) for group, texts in passages.items()}
-    made: list[ReaderExample] = []
+    changed: list[ReaderExample] = []
     for kind, share in shares.items():
-        rng, wanted = random.Random(f"{seed} {kind}"), len(made) + round(share * len(examples))
+        rng = random.Random(f"{seed} {kind}")
+        limit = len(changed) + round(share * len(examples))
         for example in rng.sample(examples, len(examples)):
-            changed = CHANGES[kind](example, articles[example.group], rng) if len(made) < wanted else None
-            if changed is not None:
-                made.append(replace(changed, id=f"{example.id}-{kind}", start=None, end=None))
-    return made
+            if len(changed) == limit:
+                break
+            other = CHANGES[kind](example, articles[example.group], rng)
+            if other is not None:
+                changed.append(replace(other, id=f"{example.id}-{kind}", start=None, end=None))
+    return changed
 
 
 class Article:
@@ -53,13 +56,14 @@ class Article:
 
     def __init__(self, passages: Sequence[str]) -> None:
         self.words = {text: frozenset(_WORD.findall(text.lower())) for text in passages}
-        self.figures = sorted({one for text in passages for one in _FIGURE.findall(text)})
-        self.names = sorted({one for text in passages for one in _NAME.findall(text)})
+        self.figures = sorted({figure for text in passages for figure in _FIGURE.findall(text)})
+        self.names = sorted({name for text in passages for name in _NAME.findall(text)})
 
 
 def other_passage(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
-    """The question on one of the passages without its answer that share most words with it."""
-    question, answer = set(_WORD.findall(example.question.lower())), example.answer.lower()
+    """The question on another passage of its article, which lacks the answer and shares many words."""
+    question = set(_WORD.findall(example.question.lower()))
+    answer = example.answer.lower()
     without = [text for text in article.words if answer not in text.lower()]
     without.sort(key=lambda text: (-len(question & article.words[text]), text))
     return replace(example, passage=rng.choice(without[:MAX_RIVALS])) if without else None
@@ -71,9 +75,9 @@ def other_figure(example: ReaderExample, article: Article, rng: random.Random) -
     if not held:
         return None
     old = rng.choice(held)
-    others = [one for one in article.figures if len(one) == len(old) and one[0] == old[0]]
+    others = [figure for figure in article.figures if len(figure) == len(old) and figure[0] == old[0]]
     others += ["".join(rng.choice("123456789") if c.isdigit() else c for c in old) for _ in range(MAX_DRAWS)]
-    return _replaced(example, old, [one for one in others if one not in example.passage], rng)
+    return _replaced(example, old, [figure for figure in others if figure not in example.passage], rng)
 
 
 def other_name(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
@@ -81,10 +85,11 @@ def other_name(example: ReaderExample, article: Article, rng: random.Random) -> 
     held = [name for name in _NAME.findall(example.question) if name in example.passage]
     if not held:
         return None
-    old, title = rng.choice(held), set(example.group.lower().split("_"))
-    others = [one for one in article.names if one.count(" ") == old.count(" ")]
-    others = [one for one in others if one not in example.passage + example.question]
-    return _replaced(example, old, [one for one in others if not title & set(one.lower().split())], rng)
+    old = rng.choice(held)
+    title = set(example.group.lower().split("_"))
+    text = example.passage + example.question
+    others = [name for name in article.names if name.count(" ") == old.count(" ") and name not in text]
+    return _replaced(example, old, [name for name in others if not title & set(name.lower().split())], rng)
 
 
 CHANGES = {"article": other_passage, "figures": other_figure, "names": other_name}

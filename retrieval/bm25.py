@@ -2,8 +2,8 @@
 
     score(q, d) = sum over the terms t of q of  idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * |d| / avgdl))
 
-tf is how often t occurs in passage d, |d| the passage's length in terms. A term that the question repeats
-counts once for each time. The factor k1 + 1 is kept: it changes no ranking and makes a term that occurs once
+tf is how often t occurs in passage d, |d| the passage's length in terms. A term that occurs twice in the
+question counts twice. The factor k1 + 1 is kept: it changes no ranking and makes a term that occurs once
 in a passage of average length weigh exactly its idf.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.5.
@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,12 @@ from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
-from ..index.protocol import Places, Ranking
+from ..index.protocol import Ids, Places, Ranking
 from ..index.top_k import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
 
-Number = TypeVar("Number", float, NDArray[np.float64])
+Scores = NDArray[np.float64]  # (rows,)
+Number = TypeVar("Number", float, Scores)
 
 
 def idf_lucene(df: int, n_docs: int) -> float:
@@ -67,21 +68,29 @@ def tf_saturation(tf: Number, length_ratio: Number, k1: float, b: float) -> Numb
 
 @dataclass(frozen=True, slots=True)
 class TermWeight:
-    """The score of one term; `weight` is its idf times its count in the question."""
+    """The score of one term in passages, see `tf_saturation`.
+
+    weight: the term's idf times its count in the question.
+    avgdl: the mean length of a passage in terms.
+    """
 
     weight: float
     avgdl: float
     k1: float
     b: float
 
-    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    def __call__(self, tf: Scores, lengths: Ids) -> Scores:
         """weight * tf_saturation for passages of these lengths that contain the term `tf` times."""
         return self.weight * tf_saturation(tf, lengths / self.avgdl, self.k1, self.b)
 
 
 @dataclass(frozen=True, slots=True)
 class BM25:
-    """The weighting: `k1` controls the saturation of tf, `b`, from 0 to 1, the effect of length."""
+    """The weighting of BM25.
+
+    k1: controls the saturation of tf, at least 0.
+    b: controls the effect of length, from 0 (none) to 1.
+    """
 
     k1: float = 1.2
     b: float = 0.75
@@ -93,23 +102,22 @@ class BM25:
         if not 0 <= self.b <= 1:
             raise ValueError(f"b must be from 0 to 1, not {self.b}")
 
-    def scores(
-        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
-    ) -> NDArray[np.float64]:
+    def scores(self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics) -> Scores:
         """The score of every row, 0 without a common term."""
-        scores, avgdl = np.zeros(len(postings)), statistics.avgdl
+        scores = np.zeros(len(postings))
         for term, times in Counter(question).items():
             if len(postings.find(term)[0]):
-                idf = self.idf(statistics.df[term], statistics.n_docs)
-                rows, weights = postings.weighted(term, TermWeight(times * idf, avgdl, self.k1, self.b))
+                weight = times * self.idf(statistics.df[term], statistics.n_docs)
+                formula = TermWeight(weight, statistics.avgdl, self.k1, self.b)
+                rows, weights = postings.weighted(term, formula)
                 np.add.at(scores, rows, weights)
         return scores
 
     def idf(self, df: int, n_docs: int) -> float:
-        """That of Lucene."""
+        """Lucene's idf, see `idf_lucene`."""
         return idf_lucene(df, n_docs)
 
-    def norms(self, lengths: NDArray[np.int64], avgdl: float) -> NDArray[np.float64]:
+    def norms(self, lengths: Ids, avgdl: float) -> Scores:
         """The `length_norm` of passages of these lengths."""
         return length_norm(lengths / avgdl, self.k1, self.b)
 
@@ -132,66 +140,50 @@ def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | Non
 
 
 class RankBM25Index:
-    """Ranks live passages for lists of terms with an engine of rank_bm25."""
+    """Ranks live passages for lists of terms by the library rank_bm25; `IndexEmpty` without any word."""
 
-    def __init__(self, engine: Any, passage_ids: NDArray[np.int64], places: Places) -> None:
-        self._engine = engine
-        self._passage_ids = passage_ids
-        self._places = places
-
-    @classmethod
-    def build(
-        cls,
+    def __init__(
+        self,
         postings: LivePostings,
         places: Places,
         corpus: StatisticsSource | None = None,
         weighting: BM25 | None = None,
-    ) -> RankBM25Index:
-        """The index of all live passages; `IndexEmpty` when none of them holds a word."""
+    ) -> None:
         from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
+        chosen = weighting or BM25()
+        statistics = (corpus or postings).all_statistics
         bags = [bag for bag, live in zip(_bags(postings), postings.live.tolist(), strict=True) if live]
         if not any(bags):
             raise IndexEmpty("no passage of the index holds a word")
-        statistics, weighting = (corpus or postings).all_statistics, weighting or BM25()
-        engine = BM25Okapi(bags, k1=weighting.k1, b=weighting.b)
-        engine.avgdl = statistics.avgdl
-        engine.idf = {term: idf_lucene(statistics.df[term], statistics.n_docs) for term in engine.idf}
-        return cls(engine, postings.passage_ids[postings.live], places)
+        self._engine = BM25Okapi(bags, k1=chosen.k1, b=chosen.b)
+        self._engine.avgdl = statistics.avgdl
+        self._engine.idf = {t: idf_lucene(statistics.df[t], statistics.n_docs) for t in self._engine.idf}
+        self._passage_ids = postings.passage_ids[postings.live]
+        self._places = places
 
     def __len__(self) -> int:
-        """How many live passages can be found."""
+        """The number of live passages."""
         return len(self._passage_ids)
 
-    def search(
-        self, queries: Sequence[Sequence[str]], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[Ranking]:
-        """For each list of terms its best k passages; a passage with score 0 is not found."""
+    def search(self, queries: Sequence[Sequence[str]], k: int, among: Ids | None = None) -> list[Ranking]:
+        """The best k passages for each list of terms, without those of score 0."""
         check_k(k)
         allowed = rows_among(self._passage_ids, among)
-        return [self._search(terms, k, allowed) for terms in queries]
-
-    def _search(self, terms: Sequence[str], k: int, allowed: NDArray[np.bool_] | None) -> Ranking:
-        scores = self._engine.get_scores(terms)
-        found = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
-        return best(self._passage_ids[found], scores[found], k, self._places)
+        rankings = []
+        for terms in queries:
+            scores = self._engine.get_scores(terms)
+            rows = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
+            rankings.append(best(self._passage_ids[rows], scores[rows], k, self._places))
+        return rankings
 
 
 def _bags(postings: LivePostings) -> list[list[str]]:
-    """The terms of each row, each as often as it occurs; their order in the text is not in the postings."""
+    """The terms of each row, each as often as it occurs; postings do not hold their order in the text."""
     bags: list[list[str]] = [[] for _ in range(len(postings))]
     for pairs in postings.pairs():
         terms = [term.decode("utf-8") for term in pairs.vocabulary]
-        for number, row, count in zip(
-            pairs.terms.tolist(), pairs.rows.tolist(), pairs.counts.tolist(), strict=True
-        ):
+        columns = zip(pairs.terms.tolist(), pairs.rows.tolist(), pairs.counts.tolist(), strict=True)
+        for number, row, count in columns:
             bags[row].extend([terms[number]] * count)
     return bags
-
-
-def rank_bm25_retriever(
-    snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None
-) -> Stage[Terms]:
-    """The retriever `rank_bm25` over a snapshot."""
-    index = RankBM25Index.build(snapshot.postings(), snapshot.places, weighting=weighting)
-    return lexical_stage("rank_bm25", index, snapshot, analyzer)

@@ -1,4 +1,4 @@
-"""Near-duplicates: a hit that repeats a better one is folded into it, and the list is filled up.
+"""Near-duplicates: hits that repeat a better one are folded into it, and the list is filled up.
 
 Two passages are compared by their term 3-grams. A hit repeats a better one when
 
@@ -17,13 +17,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import chain
 
 from spanwise.types import Hit, Passage
 
 from ..index.analysis import Analyzer
+from ..index.protocol import Ids
 from .protocol import Retriever
 from .stage import check_questions
 
@@ -36,7 +35,11 @@ Shingle = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class DuplicateRule:
-    """A hit repeats another that holds `share` of its 3-grams; `numbers` keeps other figures apart."""
+    """When a hit repeats a better one.
+
+    share: the part of its 3-grams that the better hit must hold, above 0 and at most 1.
+    numbers: True keeps hits with other numbers apart.
+    """
 
     share: float = 0.7
     numbers: bool = False
@@ -47,12 +50,12 @@ class DuplicateRule:
             raise ValueError(f"share must be above 0 and at most 1, not {self.share}")
 
 
-# The reader does not see folded hits, so that only true repetitions may be folded before it reads.
+# The reader does not see folded hits, so only true repetitions may be folded before it reads.
 READING_RULE = DuplicateRule(share=0.9, numbers=True)
 
 
 class DeduplicatingRetriever:
-    """Ranks as `retriever` does, with near-duplicates folded; scores stay, ranks count anew.
+    """Ranks as `retriever` does, with near-duplicates folded; scores stay, ranks are renumbered.
 
     `terms_of` gives the terms of a passage's text, for callers that cache them.
     """
@@ -65,72 +68,84 @@ class DeduplicatingRetriever:
         terms_of: Callable[[str], Sequence[str]] | None = None,
     ) -> None:
         self.name = retriever.name
-        self._retriever, self._analyzer = retriever, analyzer
+        self._retriever = retriever
+        self._analyzer = analyzer
         self._rule = rule or DuplicateRule()
         self._terms_of = terms_of or analyzer.terms
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits of which none repeats a better one; see `Hit.duplicates`.
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question of which none repeats a better one; see `Hit.duplicates`.
 
         Fewer than k only when the first MAX_DEPTH passages hold no more. A smaller k gives the first hits of
         a larger one. Passages outside `among` are not folded into a hit either.
         """
         check_questions(questions, k)
         rankings = self._retriever.search(questions, max(DEPTH * k, MIN_DEPTH), among)
-        return [self._search(*one, k, among) for one in zip(questions, rankings, strict=True)]
+        return [
+            self._filled(question, ranking, k, among)
+            for question, ranking in zip(questions, rankings, strict=True)
+        ]
 
-    def _search(
-        self, question: str, ranking: Sequence[Hit], k: int, among: NDArray[np.int64] | None
-    ) -> list[Hit]:
+    def _filled(self, question: str, ranking: Sequence[Hit], k: int, among: Ids | None) -> list[Hit]:
+        """The deduplicated hits; with fewer than k the question is ranked again, deeper.
+
+        Retrievers keep the encoded questions of the last search, so this encodes nothing.
+        """
         depth = max(DEPTH * k, MIN_DEPTH)
         while True:
-            kept = self._deduplicated(question, ranking, k)
-            if len(kept) == k or len(ranking) < depth or depth >= MAX_DEPTH:
-                return kept
+            hits = self._deduplicated(question, ranking, k)
+            if len(hits) == k or len(ranking) < depth or depth >= MAX_DEPTH:
+                return hits
             depth *= DEPTH
             [ranking] = self._retriever.search([question], depth, among)
 
     def _deduplicated(self, question: str, ranking: Sequence[Hit], k: int) -> list[Hit]:
         question_terms = frozenset(self._analyzer.question_terms(question))
-        kept: list[_Kept] = []
-        groups_with: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> places in `kept`, ascending
+        groups: list[_Group] = []
+        groups_with: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> positions in `groups`
         for hit in ranking:
             terms = self._terms_of(hit.passage.text)
-            grams, telling = shingles(terms), self._telling(terms, question_terms)
-            shared = Counter(at for gram in grams for at in groups_with.get(gram, ()))
-            near = sorted(at for at, n in shared.items() if n >= self._rule.share * len(grams))
-            same = (kept[at] for at in near if telling <= kept[at].telling)
-            group = next((one for one in same if not _overlap(hit.passage, one.hit.passage)), None)
+            grams = shingles(terms)
+            distinctive = self._distinctive(terms, question_terms)
+            n_shared = Counter(chain.from_iterable(groups_with.get(gram, ()) for gram in grams))
+            near = sorted(position for position, n in n_shared.items() if n >= self._rule.share * len(grams))
+            folds_into = (groups[position] for position in near)
+            group = next((group for group in folds_into if group.can_hold(hit, distinctive)), None)
             if group is not None:
                 group.duplicates.append(hit.passage)
-            elif len(kept) < k:
+            elif len(groups) < k:
                 for gram in grams:
-                    groups_with[gram].append(len(kept))
-                kept.append(_Kept(hit, telling))
-        return [one.at(rank) for rank, one in enumerate(kept, start=1)]
+                    groups_with[gram].append(len(groups))
+                groups.append(_Group(hit, distinctive))
+        return [group.as_hit(rank) for rank, group in enumerate(groups, start=1)]
 
-    def _telling(self, terms: Sequence[str], question_terms: frozenset[str]) -> frozenset[str]:
-        """The terms that keep a hit apart from one without them."""
+    def _distinctive(self, terms: Sequence[str], question_terms: frozenset[str]) -> frozenset[str]:
+        """The terms that stop a hit from being folded into one that lacks them."""
         of_question = question_terms.intersection(terms)
         return of_question.union(t for t in terms if t[0].isdigit()) if self._rule.numbers else of_question
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Group:
+    """A hit with its distinctive terms and the passages that repeat it."""
+
     hit: Hit
-    telling: frozenset[str]
+    distinctive: frozenset[str]
     duplicates: list[Passage] = field(default_factory=list)
 
-    def at(self, rank: int) -> Hit:
+    def can_hold(self, hit: Hit, distinctive: frozenset[str]) -> bool:
+        """True when the hit has no further distinctive term and does not overlap with this one."""
+        return distinctive <= self.distinctive and not _overlap(hit.passage, self.hit.passage)
+
+    def as_hit(self, rank: int) -> Hit:
+        """The hit at this rank, with its duplicates."""
         if self.hit.rank == rank and not self.duplicates and not self.hit.duplicates:
             return self.hit
         return replace(self.hit, rank=rank, duplicates=tuple(self.duplicates))
 
 
 def shingles(terms: Sequence[str]) -> frozenset[Shingle]:
-    """The set of term 3-grams; fewer than three terms are one.
+    """The set of term 3-grams; fewer than three terms form a single one.
 
     >>> sorted(shingles(["the", "mill", "by", "the"]))
     [('mill', 'by', 'the'), ('the', 'mill', 'by')]

@@ -1,4 +1,4 @@
-"""The contracts of retrieval: what ranks passages, and the models that rankings need."""
+"""Protocols of retrieval: retrievers, and the models that they rank by."""
 
 from __future__ import annotations
 
@@ -6,26 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.types import Hit
 
-from ..index.protocol import Ranking
+from ..index.protocol import Floats, Ids, Ranking
 
 
 class Retriever(Protocol):
-    """`name` is the spelling that selects it: "bm25", "dense", "bm25+dense", …"""
+    """Ranks passages for questions; `name` selects it: "bm25", "dense", "bm25+dense", …"""
 
     name: str
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits, best first, ties by (document id, start).
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question, best first; ties are ordered by (document id, start).
 
-        `among`, ascending passage ids, confines the search to them, as `Index.search` says. `ValueError`
-        for k below 1 and for an empty question (QuestionEmpty).
+        `among`, ascending passage ids, restricts the search to these passages, as in `Index.search`.
+        `ValueError` for k below 1; `QuestionEmpty` for an empty question.
         """
 
 
@@ -34,12 +29,15 @@ class Ranker(Protocol):
 
     name: str
 
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
-        """For each question the ids and scores of the hits of `search`."""
+    def rank(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[Ranking]:
+        """The ids and scores of the hits of `search`, for each question."""
 
 
 class Scorer(Protocol):
-    """A model that reads a question and a passage together; `digest` covers all that its scores depend on."""
+    """A model that reads a question and a passage together, such as a cross-encoder.
+
+    digest: covers all that the scores depend on.
+    """
 
     digest: str
 
@@ -48,52 +46,59 @@ class Scorer(Protocol):
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
         on_progress: Callable[[int], None] = ...,
-    ) -> list[NDArray[np.float32]]:
-        """For each question a score for each of its passages, (n,) float32, finite, higher being better.
+    ) -> list[Floats]:
+        """For each question the scores of its passages, (n,) float32, finite; higher is better.
 
-        `on_progress` receives the number of pairs done.
+        `on_progress` receives the number of scored pairs.
         """
 
 
 class Encoder(Protocol):
-    """A model that gives one vector of `width` numbers a text.
+    """A model that gives one vector per text.
 
-    `digest` covers all that vectors depend on: weights, pooling, layers, prompts, similarity.
+    digest: covers all that vectors depend on: weights, pooling, layers, prompts, similarity.
+    width: the number of dimensions.
     """
 
     digest: str
     width: int
 
-    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One unit vector a question: (len(texts), width) float32."""
+    def encode_questions(self, texts: Sequence[str]) -> Floats:
+        """One unit vector per question: (len(texts), width) float32."""
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
-    ) -> NDArray[np.float32]:
-        """One unit vector a passage: (len(texts), width) float32; `on_progress` as in `TokenEncoder`."""
+    def encode_passages(self, texts: Sequence[str], on_progress: Callable[[int], None] = ...) -> Floats:
+        """One unit vector per passage: (len(texts), width) float32; `on_progress` as in `TokenEncoder`."""
 
 
 class TokenEncoder(Protocol):
-    """A model that gives one unit vector of `width` numbers a token; a text has at least one."""
+    """A model that gives one unit vector per token; every text has at least one.
+
+    digest: covers all that vectors depend on.
+    width: the number of dimensions.
+    """
 
     digest: str
     width: int
 
-    def encode_questions(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    def encode_questions(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of each question: (m, width) float32."""
 
     def encode_passages(
         self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    ) -> tuple[Floats, Ids]:
         """The vectors of all passages in order, (T, width) float32, and the number of vectors of each.
 
-        `on_progress` receives the number of passages done.
+        `on_progress` receives the number of encoded passages.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class Encoders:
-    """Loads encoders on first use: `passages` gives one vector a text, `tokens` one vector a token."""
+    """Loads encoders on first use.
+
+    passages: loads the model with one vector per text.
+    tokens: loads the model with one vector per token.
+    """
 
     passages: Callable[[], Encoder]
     tokens: Callable[[], TokenEncoder]

@@ -5,7 +5,7 @@ continue below the lowest of the scorer's, so that scores fall along the whole r
 
     score(d) = lowest - 1 - (s(last) - s(d))    s: the retriever's score, last: the last of the first `depth`
 
-Such a score only orders; hits that the scorer read have a score of the stage `rerank`.
+Such a score only orders. Hits that the scorer read have a score of the stage `rerank`.
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019, section 3.
 """
@@ -16,11 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.types import Hit
 
+from ..index.protocol import Floats, Ids
 from ..index.schema import indexed_text
 from .protocol import Retriever, Scorer
 from .stage import check_questions
@@ -28,13 +26,13 @@ from .stage import check_questions
 STAGE = "rerank"
 SUFFIX = f"+{STAGE}"  # of a retriever's name
 
-Scores = list[NDArray[np.float32]]
+Scores = list[Floats]
 
 
 class RerankingRetriever:
     """Re-ranks the first `depth` hits of `retriever` by `scorer`; hits keep the scores of all stages.
 
-    `report` receives (pairs done, total). Passages are scored with their headings, as they are indexed.
+    `report` receives (pairs scored, total). Passages are scored with their headings, as they are indexed.
     """
 
     def __init__(
@@ -42,38 +40,39 @@ class RerankingRetriever:
         retriever: Retriever,
         scorer: Scorer,
         depth: int,
-        report: Callable[[int, int], None] = lambda done, total: None,
+        report: Callable[[int, int], None] = lambda n_scored, total: None,
     ) -> None:
         if depth < 1:
             raise ValueError(f"the depth of re-ranking must be at least 1, not {depth}")
         self.name = retriever.name + SUFFIX
-        self._retriever, self._scorer, self._depth, self._report = retriever, scorer, depth, report
-        self._last: tuple[Any, Scores] = (None, [])  # a caller that wants more hits repeats the question
+        self._retriever = retriever
+        self._scorer = scorer
+        self._depth = depth
+        self._report = report
+        self._last: tuple[Any, Scores] = (None, [])  # deduplication repeats a question for more hits
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits, of which the first `depth` of the retriever are re-ranked.
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question, of which the first `depth` of the retriever are re-ranked.
 
         All pairs are scored together. A smaller k gives the first hits of a larger one.
         """
         check_questions(questions, k)
-        found = self._retriever.search(questions, max(k, self._depth), among)
-        scores = self._scored(questions, [hits[: self._depth] for hits in found])
-        return [reranked(*one)[:k] for one in zip(found, scores, strict=True)]
+        rankings = self._retriever.search(questions, max(k, self._depth), among)
+        scores = self._scored(questions, [hits[: self._depth] for hits in rankings])
+        return [reranked(hits, column)[:k] for hits, column in zip(rankings, scores, strict=True)]
 
-    def _scored(self, questions: Sequence[str], found: Sequence[Sequence[Hit]]) -> Scores:
-        asked = (tuple(questions), [[hit.passage.id for hit in hits] for hits in found])
-        if self._last[0] != asked:
-            texts = [[indexed_text(hit.passage) for hit in hits] for hits in found]
+    def _scored(self, questions: Sequence[str], rankings: Sequence[Sequence[Hit]]) -> Scores:
+        pairs = (tuple(questions), [[hit.passage.id for hit in hits] for hits in rankings])
+        if self._last[0] != pairs:
+            texts = [[indexed_text(hit.passage) for hit in hits] for hits in rankings]
             n_pairs = sum(map(len, texts))
-            scores = self._scorer.score(questions, texts, lambda done: self._report(done, n_pairs))
-            self._last = (asked, scores)
+            scores = self._scorer.score(questions, texts, lambda n_scored: self._report(n_scored, n_pairs))
+            self._last = (pairs, scores)
         return self._last[1]
 
 
-def reranked(hits: Sequence[Hit], scores: NDArray[np.float32]) -> list[Hit]:
-    """The first hits in the order of their new scores, then the others.
+def reranked(hits: Sequence[Hit], scores: Floats) -> list[Hit]:
+    """The scored hits in the order of their new scores, then the others.
 
     Equal scores are ordered by (document id, start).
     """
@@ -87,6 +86,6 @@ def reranked(hits: Sequence[Hit], scores: NDArray[np.float32]) -> list[Hit]:
 
 
 def _below(scored: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
-    """All but the first of `hits`, which is the last scored one, with scores below all scored hits."""
+    """All but the first of `hits`, the last scored one, with scores below those of all scored hits."""
     last, *rest = hits
     return [replace(hit, score=scored[-1].score - 1 - (last.score - hit.score)) for hit in rest]

@@ -1,6 +1,6 @@
 """Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, `colbert`, and fusions spelled with a plus.
 
-`dense` ranks passages by the cosine of one vector a text. `colbert` ranks by late interaction:
+`dense` ranks passages by the cosine of one vector per text. `colbert` ranks by late interaction:
 
     score(q, d) = sum over the token vectors of q of  max over those of d of  their inner product
 
@@ -17,14 +17,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, SpanwiseError
 from spanwise.types import Hit, Passage
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.protocol import Ranking
+from ..index.protocol import Floats, Ids, Ranking
 from ..index.snapshot import MakeLexical
 from ..index.top_k import best
 from .bm25 import RankBM25Index, bm25_index
@@ -35,14 +34,14 @@ from .tfidf import tfidf_index
 LEXICAL: dict[str, MakeLexical] = {
     "tfidf": tfidf_index,
     "bm25": bm25_index,
-    "rank_bm25": RankBM25Index.build,
+    "rank_bm25": RankBM25Index,
 }
 ENCODED = ("dense", "colbert")
 ALIASES = {"hybrid": "bm25+dense"}
 
 
 def stages_of(name: str) -> list[str]:
-    """The single retrievers that a name stands for; `ValueError` lists the known ones.
+    """The names of the single retrievers in a retriever's name; `ValueError` lists the known ones.
 
     >>> stages_of("hybrid")
     ['bm25', 'dense']
@@ -64,7 +63,7 @@ def build(
 ) -> Retriever:
     """The retriever of that name, or the user's own object, over a snapshot; `IndexEmpty` without passages.
 
-    Only the encoders that a stage needs are loaded. `exact` compares every vector where an approximate index
+    Only the encoders of its stages are loaded. `exact` compares every vector, even where an approximate index
     exists.
     """
     names = stages_of(retriever) if isinstance(retriever, str) else []
@@ -84,7 +83,7 @@ def build(
     return stages[0] if len(stages) == 1 else FusionRetriever(stages, snapshot)
 
 
-def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[NDArray[np.float32]]:
+def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[Floats]:
     """The retriever `dense`: passages by the cosine of their vector with the question's.
 
     `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. A large
@@ -97,10 +96,10 @@ def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -
 
 def colbert_retriever(
     snapshot: Snapshot, encoder: TokenEncoder, exact: bool = False
-) -> Stage[Sequence[NDArray[np.float32]]]:
+) -> Stage[Sequence[Floats]]:
     """The retriever `colbert`: passages by the MaxSim of their token vectors with the question's.
 
-    Raises as `dense_retriever` does, and is approximate where that is.
+    Errors and approximate search as for `dense_retriever`.
     """
     _check_models(
         encoder.digest, snapshot.token_models(), "token vector", " --colbert builtin", "--colbert NAME"
@@ -122,37 +121,36 @@ def _check_models(digest: str, stored: Collection[str], noun: str, make: str, op
 
 
 class CheckedRetriever:
-    """A retriever from outside this package, held to the contract of every retriever.
+    """A user's retriever whose results are checked.
 
     Only passage ids and scores are used: text, places and the order of equal scores come from the index.
-    ContractBroken when the search fails, and for a result that is not a ranking of its passages.
+    ContractBroken when the search fails, or when a result is not a ranking of the index's passages.
     """
 
-    def __init__(self, searching: Retriever, snapshot: Snapshot) -> None:
-        self.name = str(getattr(searching, "name", "custom"))
-        self._searching, self._snapshot = searching, snapshot
-        if not callable(getattr(searching, "search", None)):
+    def __init__(self, retriever: Retriever, snapshot: Snapshot) -> None:
+        self.name = str(getattr(retriever, "name", "custom"))
+        self._retriever = retriever
+        self._snapshot = snapshot
+        if not callable(getattr(retriever, "search", None)):
             raise self._broke("has no method search")
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits, with the passages of the index."""
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question, with the passages of the index."""
         return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
-        """For each question the ids and scores of the hits, ties by (document id, start)."""
+    def rank(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[Ranking]:
+        """The ids and scores of the hits of each question, ties by (document id, start)."""
         check_questions(questions, k)
         try:
-            found = [list(hits) for hits in self._searching.search(questions, k, among)]
+            results = [list(hits) for hits in self._retriever.search(questions, k, among)]
         except SpanwiseError:
             raise
         except Exception as error:
             raise self._broke(f"failed: {type(error).__name__}: {error}") from error
-        if len(found) != len(questions):
-            raise self._broke(f"gave {len(found)} lists of hits for {len(questions)} questions")
+        if len(results) != len(questions):
+            raise self._broke(f"gave {len(results)} lists of hits for {len(questions)} questions")
         allowed = self._ids if among is None else frozenset(among.tolist())
-        return [self._ranking(hits, k, allowed) for hits in found]
+        return [self._ranking(hits, k, allowed) for hits in results]
 
     def _ranking(self, hits: Sequence[Hit], k: int, allowed: frozenset[int]) -> Ranking:
         if len(hits) > k:

@@ -1,11 +1,9 @@
-"""A single ranking (an index, the function that turns questions into its queries, the hits), and fusion.
-
-Reciprocal rank fusion makes one of several rankings of the same passages:
+"""Single rankings over one index, and their fusion by reciprocal ranks.
 
     score(d) = sum over the rankings that hold d of  1 / (c + rank of d)
 
-Only ranks count, so scores of different scales need no calibration. Deviation: while vectors are being made,
-a passage without one counts in that ranking as it does on average in the others, else it would come last.
+Only ranks count, so scores of different scales need no calibration. Deviation: a passage without a vector
+gets its mean over the other rankings, so that it does not fall to the end while vectors are being made.
 
 Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
 Learning Methods", SIGIR 2009, with their c = 60.
@@ -16,18 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import QuestionEmpty
 from spanwise.types import Hit
 
 from ..index import Snapshot
 from ..index.analysis import Analyzer
-from ..index.protocol import Index, Places, Ranking
-from ..index.top_k import best
+from ..index.protocol import Ids, Index, Places, Ranking
+from ..index.top_k import best, check_k
 from .protocol import Ranker
 
 Queries = TypeVar("Queries")
@@ -38,7 +35,11 @@ _DEPTH = 100  # each stage of a fusion ranks at least this many passages
 
 
 class Stage(Generic[Queries]):
-    """A retriever over one index; only passages in that index are found. `name` is the key of its scores."""
+    """A retriever over one index; only passages in that index can be found. `name` is the key of its scores.
+
+    `queries_of` turns questions into queries, one row or item for each. The queries of the last batch are
+    kept: fusion and deduplication rank its questions again at another depth.
+    """
 
     def __init__(
         self,
@@ -53,28 +54,36 @@ class Stage(Generic[Queries]):
         self._queries_of = queries_of
         self._index = index
         self._snapshot = snapshot
+        self._last: tuple[dict[str, int], Any] = ({}, None)  # the row of each question, and the queries
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits; `VectorRejected` for a question without a unit vector."""
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question; `VectorRejected` for a question without a unit vector."""
         return hits_of(self.rank(questions, k, among), self._snapshot, self.name)
 
-    def rank(self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None) -> list[Ranking]:
-        """For each question the ids and scores of the hits of `search`."""
+    def rank(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[Ranking]:
+        """The ids and scores of the hits of `search`, for each question."""
         check_questions(questions, k)
-        return self._index.search(self._queries_of(questions), k, among) if questions else []
+        return self._index.search(self._queries(questions), k, among) if questions else []
+
+    def _queries(self, questions: Sequence[str]) -> Queries:
+        rows, queries = self._last
+        if len(questions) == 1 and questions[0] in rows:
+            row = rows[questions[0]]
+            return queries[row : row + 1]  # type: ignore[no-any-return]
+        encoded = self._queries_of(questions)
+        self._last = ({question: row for row, question in enumerate(questions)}, encoded)
+        return encoded
 
     def lacking(self, question: str, passage_ids: Collection[int]) -> set[int]:
-        """Those of the passages that have no vector yet."""
+        """The passages among these that have no vector yet."""
         if not self._is_partial or not passage_ids:
             return set()
-        [found] = self.rank([question], len(passage_ids), np.array(sorted(passage_ids), np.int64))
-        return set(passage_ids) - set(found.passage_ids.tolist())
+        [ranking] = self.rank([question], len(passage_ids), np.array(sorted(passage_ids), np.int64))
+        return set(passage_ids) - set(ranking.passage_ids.tolist())
 
 
 def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
-    """Passages that share terms with the question; a question of stop words alone is searched by them."""
+    """Ranks passages that share terms with the question; stop words count where there is nothing else."""
 
     def terms_of(questions: Sequence[str]) -> Terms:
         return [analyzer.question_terms(question) for question in questions]
@@ -83,27 +92,29 @@ def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: 
 
 
 def check_questions(questions: Sequence[str], k: int) -> None:
-    """ValueError for k below 1, QuestionEmpty for a question of white space."""
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
+    """Raise `ValueError` for k below 1, `QuestionEmpty` for a question of white space."""
+    check_k(k)
     for question in questions:
         if not question.strip():
             raise QuestionEmpty(f"the question is empty: {question!r}")
 
 
 def hits_of(rankings: Sequence[Ranking], snapshot: Snapshot, stage: str) -> list[list[Hit]]:
-    """Rankings as hits; each passage is read once for all questions. `stage` names the score."""
-    wanted = sorted({number for ranking in rankings for number in ranking.passage_ids.tolist()})
-    passages = dict(zip(wanted, snapshot.cached_passages(wanted), strict=True))
+    """The hits of rankings; each passage is read once for all questions. `stage` names the score."""
+    passage_ids = sorted({number for ranking in rankings for number in ranking.passage_ids.tolist()})
+    passages = dict(zip(passage_ids, snapshot.cached_passages(passage_ids), strict=True))
     return [
         [
             Hit(passages[number], score, rank, {stage: score})
-            for rank, (number, score) in enumerate(
-                zip(ranking.passage_ids.tolist(), ranking.scores.tolist(), strict=True), start=1
-            )
+            for rank, (number, score) in enumerate(_scores(ranking).items(), start=1)
         ]
         for ranking in rankings
     ]
+
+
+def _scores(ranking: Ranking) -> dict[int, float]:
+    """The score of each passage, best first."""
+    return dict(zip(ranking.passage_ids.tolist(), ranking.scores.tolist(), strict=True))
 
 
 class FusionRetriever:
@@ -119,46 +130,41 @@ class FusionRetriever:
         self._stages = tuple(stages)
         self._snapshot = snapshot
 
-    def search(
-        self, questions: Sequence[str], k: int, among: NDArray[np.int64] | None = None
-    ) -> list[list[Hit]]:
-        """For each question its best k hits; a stage that finds nothing takes no part.
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question; a stage that finds nothing is left out.
 
-        With `among` every stage ranks those passages alone, so that ranks count among them.
+        With `among` every stage ranks only those passages, so ranks are counted among them.
         """
         check_questions(questions, k)
-        stages = [stage.rank(questions, max(k, _DEPTH), among) for stage in self._stages]
-        rankings = list(zip(*stages, strict=True))  # one a stage for each question
+        by_stage = [stage.rank(questions, max(k, _DEPTH), among) for stage in self._stages]
+        by_question = list(zip(*by_stage, strict=True))
         fused = [
-            fuse(found, k, self._snapshot.places, self._lacking(question, found))
-            for question, found in zip(questions, rankings, strict=True)
+            fuse(rankings, k, self._snapshot.places, self._lacking(question, rankings))
+            for question, rankings in zip(questions, by_question, strict=True)
         ]
-        hits = hits_of(fused, self._snapshot, self.name)
-        return [self._with_stages(*one) for one in zip(hits, rankings, strict=True)]
+        hits_by_question = hits_of(fused, self._snapshot, self.name)
+        return [
+            self._with_stages(hits, rankings)
+            for hits, rankings in zip(hits_by_question, by_question, strict=True)
+        ]
 
     def _lacking(self, question: str, rankings: Sequence[Ranking]) -> list[set[int]]:
         """For each stage the passages of the other stages that have no vector for it yet."""
-        every = {number for ranking in rankings for number in ranking.passage_ids.tolist()}
+        passage_ids = {number for ranking in rankings for number in ranking.passage_ids.tolist()}
         return [
-            stage.lacking(question, every) if isinstance(stage, Stage) else set() for stage in self._stages
+            stage.lacking(question, passage_ids) if isinstance(stage, Stage) else set()
+            for stage in self._stages
         ]
 
     def _with_stages(self, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[Hit]:
-        """The hits with the scores that the stages gave them before that of the fusion."""
-        tables = {
-            stage.name: dict(zip(one.passage_ids.tolist(), one.scores.tolist(), strict=True))
-            for stage, one in zip(self._stages, rankings, strict=True)
-        }
-        return [
-            replace(
-                hit,
-                scores={
-                    name: found[hit.passage.id] for name, found in tables.items() if hit.passage.id in found
-                }
-                | {self.name: hit.score},
-            )
-            for hit in hits
-        ]
+        """The hits with the scores of the stages before that of the fusion."""
+        tables = [(stage.name, _scores(each)) for stage, each in zip(self._stages, rankings, strict=True)]
+        fused = []
+        for hit in hits:
+            number = hit.passage.id
+            scores = {name: table[number] for name, table in tables if number in table}
+            fused.append(replace(hit, scores={**scores, self.name: hit.score}))
+        return fused
 
 
 def fuse(
@@ -166,14 +172,15 @@ def fuse(
 ) -> Ranking:
     """The best k passages of several rankings, scored by reciprocal ranks, ties by (document id, start).
 
-    `lacking` are the passages that each ranking cannot hold.
+    `lacking`: for each ranking the passages that it cannot hold.
     """
     totals: dict[int, float] = {}
     for ranking in rankings:
         for rank, number in enumerate(ranking.passage_ids.tolist(), start=1):
             totals[number] = totals.get(number, 0.0) + 1 / (C + rank)
     for number in set(chain.from_iterable(lacking)):
-        n_able = sum(number not in one for one in lacking)
+        n_able = sum(number not in absent for absent in lacking)
         totals[number] *= len(rankings) / n_able
-    ids, scores = np.array(list(totals), np.int64), np.array(list(totals.values()), np.float64)
+    ids = np.array(list(totals), np.int64)
+    scores = np.array(list(totals.values()), np.float64)
     return best(ids, scores, k, places)

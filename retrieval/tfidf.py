@@ -20,16 +20,15 @@ from math import log10, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index import Snapshot
-from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
-from ..index.protocol import Places
-from .stage import Stage, Terms, lexical_stage
+from ..index.protocol import Ids, Places
+
+Scores = NDArray[np.float64]  # (rows,)
 
 
 def idf_lg(df: int, n_docs: int) -> float:
-    """lg(N / df); 0 for a term that no passage or every passage holds.
+    """lg(N / df); 0 for a term of every passage or of none.
 
     >>> round(idf_lg(3, 4), 6)
     0.124939
@@ -50,7 +49,7 @@ def norm(weights: Mapping[str, float]) -> float:
     return sqrt(sum(weight * weight for weight in weights.values()))
 
 
-def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDArray[np.float64]:
+def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> Scores:
     """The length of every row's vector, (rows,) float64; `statistics` must cover all terms.
 
     Squares are added in the order of the terms' bytes, the same in every segmentation.
@@ -66,25 +65,30 @@ def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> NDAr
 
 @dataclass(frozen=True, slots=True)
 class TermProduct:
-    """A term's weight in the question times that in a passage, where its idf is this."""
+    """The product of a term's weights in the question and in a passage.
+
+    weight: the term's weight in the question.
+    idf: its idf, for the weight in a passage.
+    """
 
     weight: float
     idf: float
 
-    def __call__(self, tf: NDArray[np.float64], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-        """weight * (1 + lg tf) * idf; lengths are divided out later."""
+    def __call__(self, tf: Scores, lengths: Ids) -> Scores:
+        """weight * (1 + lg tf) * idf; `TfIdf.scores` divides by the lengths."""
         return self.weight * (1 + np.log10(tf)) * self.idf
 
 
 @dataclass(frozen=True, slots=True)
 class TfIdf:
-    """The weighting; `norms` are the `document_norms` of the postings that are searched."""
+    """The weighting of TF-IDF.
 
-    norms: NDArray[np.float64]
+    norms: the `document_norms` of the postings that are searched, (rows,) float64.
+    """
 
-    def scores(
-        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
-    ) -> NDArray[np.float64]:
+    norms: Scores
+
+    def scores(self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics) -> Scores:
         """The cosine of every row with the question, 0 without a common term of any weight."""
         scores = np.zeros(len(postings))
         weights = log_weights(question, statistics)
@@ -103,8 +107,3 @@ def tfidf_index(
     """The index of the ranking `tfidf`; the norms of all passages are computed here."""
     weighting = TfIdf(document_norms(postings, (corpus or postings).all_statistics))
     return PostingsIndex(postings, weighting, places, corpus)
-
-
-def tfidf_retriever(snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
-    """The retriever `tfidf` over a snapshot."""
-    return lexical_stage("tfidf", tfidf_index(snapshot.postings(), snapshot.places), snapshot, analyzer)

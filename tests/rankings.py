@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from spanwise.index import Store
 from spanwise.index.protocol import Ranking
-from spanwise.retrieval.bm25 import bm25_retriever
-from spanwise.retrieval.tfidf import tfidf_retriever
+from spanwise.retrieval.bm25 import bm25_index
+from spanwise.retrieval.stage import lexical_stage
+from spanwise.retrieval.tfidf import tfidf_index
 
 WORDS = [f"w{number}" for number in range(12)]
 QUESTIONS = ["w0", "w1 w2", "w3 w3 w4 w11", "w5 w6 w7 w8"]
@@ -36,10 +37,11 @@ def rankings(store: Store) -> dict[str, Any]:
     """Each ranking as (document, start, score), and the statistics that lexical scores are made from."""
     found: dict[str, Any] = {}
     with store.snapshot() as snapshot:
-        for make in (bm25_retriever, tfidf_retriever):
-            found[make.__name__] = [
+        for name, make in (("bm25", bm25_index), ("tfidf", tfidf_index)):
+            lexical = lexical_stage(name, make(snapshot.postings(), snapshot.places), snapshot, PLAIN)
+            found[name] = [
                 [(hit.passage.document_id, hit.passage.start, hit.score) for hit in hits]
-                for hits in make(snapshot, PLAIN).search(QUESTIONS, 7)
+                for hits in lexical.search(QUESTIONS, 7)
             ]
         found["statistics"] = snapshot.postings().all_statistics
         if snapshot.vector_models():

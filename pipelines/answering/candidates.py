@@ -16,7 +16,7 @@ from ...corpora.sentences import sentence_spans
 from ...eval.squad import normalize_answer
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
-from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence
+from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
 from ...reader.spans import enclosing_sentences, log_normalizer
 from .spelling import FUNCTION_WORDS
 
@@ -133,11 +133,6 @@ def answer_key(text: str) -> str:
     ('eiffel tower', 'The')
     """
     return normalize_answer(text) or text
-
-
-def score_over_null(scored: ScoredSpan) -> float:
-    """Span score minus the null score of its passage; the bare score for a model without a null answer."""
-    return scored.score if math.isnan(scored.null_score) else scored.score - scored.null_score
 
 
 def certainty(scored: ScoredSpan) -> float:

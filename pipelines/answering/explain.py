@@ -15,10 +15,11 @@ from spanwise.errors import DocumentNotFound
 from spanwise.types import Answer, AnswerSpan, Filter, Passage
 
 from ...index.snapshot import Snapshot
+from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
 from .ask import Answerer, AnswerTrace
-from .candidates import RankedCandidate, score_over_null
+from .candidates import RankedCandidate
 from .filters import conditions_of, select
 
 MAX_RANK = 100_000  # deeper ranks are not searched

@@ -21,8 +21,8 @@ from ...corpora.datasets.squad import read_na_probabilities, read_predictions, r
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.squad import na_probability, question_scores_v1, question_scores_v2, score_v1, score_v2
 from ...models.model_files import file_sha256
+from ...reader.evidence import score_over_null
 from ...reader.protocol import Reader
-from ..answering.candidates import score_over_null
 from .corpus import GoldQuestion, document_id_of, gold_questions
 from .results import ResultFolder
 

@@ -31,13 +31,13 @@ from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
 from ...models.weights import apply_delta, save_delta
+from ...reader.evidence import score_over_null
 from ...reader.labels import LabelStore
 from ...reader.load import DELTA, SETTINGS, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
-from ..answering.candidates import score_over_null
 from .model_card import RUN, start_record, write_card
 from .questions import SHORTENED, folder_examples, listed_examples, shortened, split_articles
 

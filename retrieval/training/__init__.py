@@ -1,1 +1,1 @@
-"""Trains what ranks: negatives for it, the cross-encoder that teaches, the student that is searched with."""
+"""Training of retrievers: mined negatives, and distillation of a cross-encoder."""

@@ -1,8 +1,8 @@
-"""Distils a cross-encoder into the model that an index stores vectors of.
+"""Distillation of a cross-encoder into the student, whose vectors an index stores.
 
-One transformer reads questions and passages. Behind it a linear layer makes the token vectors of ColBERT, and
-one linear layer for each side a vector of the mean of a text's states (DPR). A batch is some questions, each
-with a list of passages, the positive one first; S(q, d) is MaxSim or the cosine of the two vectors.
+One transformer reads questions and passages. A linear layer makes the token vectors of ColBERT from its
+states; one linear layer per side makes a vector of their mean (DPR). A batch is some questions, each with a
+list of passages, the positive one first. S(q, d) is MaxSim or the cosine of the two vectors.
 
     loss(S, tau) = KL(p(teacher; T), p(S; tau)) + labels * in-batch(S / tau)
     loss         = loss(MaxSim, tau) + dense * loss(cosine, dense_tau)
@@ -39,15 +39,25 @@ from ...models.training import Progress, TrainingConfig, freeze, train
 from .lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss, length_buckets, mean_length
 
 BATCH_TOKENS = 16384  # of an evaluation
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
 Side = Literal["question", "passage"]
 
 
 @dataclass(frozen=True, slots=True)
 class DistillationConfig:
-    """The settings, with those of the loop.
+    """The settings of a distillation.
 
-    `negatives` of a list are drawn anew for each epoch. `tau` divides MaxSim, `dense_tau` the cosine,
-    `t_teacher` the teacher's scores. `labels` weighs the in-batch loss, `dense` the dense heads.
+    loop: those of the training loop.
+    epochs: passes over the lists.
+    negatives: of a list, drawn anew for each epoch.
+    batch_tokens: the padded size of a batch.
+    max_length: of a text, in tokens.
+    tau: divides MaxSim.
+    dense_tau: divides the cosine.
+    t_teacher: divides the teacher's scores.
+    labels: weight of the in-batch loss.
+    dense: weight of the dense heads.
     """
 
     loop: TrainingConfig = field(
@@ -65,76 +75,79 @@ class DistillationConfig:
 
 
 class Student(nn.Module):
-    """The transformer and the three linear layers behind it."""
+    """A transformer with a token projection and two dense heads."""
 
     def __init__(
         self, backbone: nn.Module, projection: nn.Linear, question_head: nn.Linear, passage_head: nn.Linear
     ) -> None:
         super().__init__()
-        self.backbone, self.projection = backbone, projection
-        self.question_head, self.passage_head = question_head, passage_head
+        self.backbone = backbone
+        self.projection = projection
+        self.question_head = question_head
+        self.passage_head = passage_head
 
-    def forward(self, rows: Sequence[TokenRow], side: Side) -> Encoded:
+    def forward(self, rows: Sequence[TokenRow], side: Side) -> TextVectors:
         """The vectors of texts, given as rows of tokens."""
         device = self.projection.weight.device
         packed = PackedTokens.of([row.ids for row in rows])
-        _, mask, kept = (torch.from_numpy(values).to(device) for values in packed.padded(0, PAD_MULTIPLE))
-        for of_text, row in zip(kept, rows, strict=True):
+        _, mask, compared = (torch.from_numpy(values).to(device) for values in packed.padded(0, PAD_MULTIPLE))
+        for of_text, row in zip(compared, rows, strict=True):
             of_text[row.places] = 1
         of_tokens = training_states(self.backbone, packed).float()  # (T, H)
         states = of_tokens.new_zeros(*mask.shape, of_tokens.shape[1])
         states[mask.bool()] = of_tokens
         with torch.autocast(device.type, enabled=False):
             tokens = F.normalize(self.projection(states), dim=-1)
-            there = mask.unsqueeze(-1).float()
-            pooled = (states * there).sum(dim=1) / there.sum(dim=1)
+            is_token = mask.unsqueeze(-1).float()
+            pooled = (states * is_token).sum(dim=1) / is_token.sum(dim=1)
             head = self.question_head if side == "question" else self.passage_head
-            return Encoded(tokens, kept.bool(), F.normalize(head(pooled), dim=-1))
+            return TextVectors(tokens, compared.bool(), F.normalize(head(pooled), dim=-1))
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
-    """`tokens` (B, L, width) unit vectors, of which `kept` (B, L) are compared, and `dense` (B, H)."""
+class TextVectors:
+    """The vectors of B texts, padded to L tokens.
+
+    tokens: (B, L, width) unit vectors.
+    compared: (B, L) bool, the tokens that MaxSim compares.
+    dense: (B, H) unit vectors.
+    """
 
     tokens: Tensor
-    kept: Tensor
+    compared: Tensor
     dense: Tensor
 
     @classmethod
-    def joined(cls, parts: Sequence[Encoded], order: NDArray[np.int64]) -> Encoded:
-        """The texts of all parts, taken in that order, padded to the longest."""
-        longest = max(part.kept.shape[1] for part in parts)
-        columns = [
-            (
-                F.pad(part.tokens, (0, 0, 0, longest - part.kept.shape[1])),
-                F.pad(part.kept, (0, longest - part.kept.shape[1])),
-                part.dense,
-            )
-            for part in parts
-        ]
-        return cls(*(torch.cat(column)[order] for column in zip(*columns, strict=True)))
+    def joined(cls, parts: Sequence[TextVectors], order: Ints) -> TextVectors:
+        """The texts of all parts in that order, padded to the longest."""
+        longest = max(part.compared.shape[1] for part in parts)
+        n_pads = [longest - part.compared.shape[1] for part in parts]
+        pairs = list(zip(parts, n_pads, strict=True))
+        tokens = torch.cat([F.pad(part.tokens, (0, 0, 0, n)) for part, n in pairs])
+        compared = torch.cat([F.pad(part.compared, (0, n)) for part, n in pairs])
+        return cls(tokens[order], compared[order], torch.cat([part.dense for part in parts])[order])
 
 
-def max_sim(questions: Encoded, passages: Encoded) -> Tensor:
-    """(Q, P): the sum over the question's kept tokens of their best match in the passage's kept tokens."""
+def max_sim(questions: TextVectors, passages: TextVectors) -> Tensor:
+    """(Q, P): the sum over a question's compared tokens of their best match in the passage's."""
     n_questions, length, width = questions.tokens.shape
     flat = questions.tokens.reshape(-1, width)
     similar = torch.einsum("rw,plw->rpl", flat, passages.tokens)  # (Q * L, P, L_p)
-    best = similar.masked_fill(~passages.kept, -torch.inf).amax(dim=-1)
+    best = similar.masked_fill(~passages.compared, -torch.inf).amax(dim=-1)
     best = best.reshape(n_questions, length, -1)
-    return best.masked_fill(~questions.kept.unsqueeze(-1), 0).sum(dim=1)
+    return best.masked_fill(~questions.compared.unsqueeze(-1), 0).sum(dim=1)
 
 
 def softened_kl(student: Tensor, teacher: Tensor, t_teacher: float = 1.0) -> Tensor:
-    """KL(teacher || student), the mean over lists; scores (B, n), -inf in both for no passage.
+    """KL(teacher || student), the mean over lists; scores (B, n), -inf in both for a missing passage.
 
     >>> teacher, student = torch.tensor([[10.2, 3.1, -0.8]]), torch.tensor([[8.7, 2.5, -0.2]])
     >>> round(float(softened_kl(student, teacher)), 6), round(float(softened_kl(student / 4, teacher, 4)), 6)
     (0.000545, 0.009959)
     """
     target = F.log_softmax(teacher.float() / t_teacher, dim=-1)
-    ours = F.log_softmax(student.float(), dim=-1)
-    terms = target.exp() * (target - ours)
+    prediction = F.log_softmax(student.float(), dim=-1)
+    terms = target.exp() * (target - prediction)
     return terms.masked_fill(~torch.isfinite(target), 0).sum(dim=-1).mean()
 
 
@@ -148,21 +161,22 @@ def distil(
     select_by: str,
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
-    """The evaluations of a run that trains `model` in place; the best weights stay in it.
+    """Trains `model` in place and returns the evaluations; the best weights stay in it.
 
     ValueError for an example without the teacher's scores.
     """
-    if unscored := sum(not one.scores for one in examples):
+    unscored = sum(not example.scores for example in examples)
+    if unscored:
         raise ValueError(f"{unscored} of {len(examples)} lists have no teacher scores. Run `train mine`")
     freeze(model)
-    texts = dict.fromkeys(text for one in examples for text in (one.question, *one.passages))
+    texts = dict.fromkeys(text for example in examples for text in (example.question, *example.passages))
     rows = dict(zip(texts, tokens.of(list(texts)), strict=True))
     lists = draw_lists(examples, config.epochs, config.negatives, config.loop.seed)
-    lengths = [mean_length([len(rows[text]) for text in one.passages]) for one in lists]
+    lengths = [mean_length([len(rows[text]) for text in each.passages]) for each in lists]
     budget = config.batch_tokens // (1 + config.negatives)
     batches = shuffled_batches(lengths, config.epochs, budget, PAD_MULTIPLE, config.loop.seed)
 
-    def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
+    def loss(model: nn.Module, batch: Ints) -> Tensor:
         return distillation_loss(model, [lists[i] for i in batch], rows, config)
 
     return train(model, batches, loss, config.loop, folder, evaluate, select_by, report)
@@ -173,49 +187,52 @@ def distillation_loss(
 ) -> Tensor:
     """The loss of a batch, see the module; `rows` are those of all texts.
 
-    A passage of several lists is one column: a second one would compete with the positive that it equals.
+    A passage of several lists is one column: twice, it would compete with itself as the positive one.
     """
-    column = {text: i for i, text in enumerate(dict.fromkeys(p for one in lists for p in one.passages))}
-    questions = model([rows[one.question] for one in lists], "question")
-    passages = _in_buckets(model, [rows[text] for text in column])
-    own = [[column[passage] for passage in one.passages] for one in lists]
-    positive = torch.tensor([columns[0] for columns in own], device=questions.dense.device)
-    teacher = in_rows([torch.tensor(one.scores) for one in lists]).to(questions.dense.device)
+    texts = list(dict.fromkeys(passage for each in lists for passage in each.passages))
+    column = {text: i for i, text in enumerate(texts)}
+    questions = model([rows[each.question] for each in lists], "question")
+    passages = _in_buckets(model, [rows[text] for text in texts])
+    columns_of = [[column[passage] for passage in each.passages] for each in lists]
+    device = questions.dense.device
+    positive = torch.tensor([columns[0] for columns in columns_of], device=device)
+    teacher = in_rows([torch.tensor(each.scores) for each in lists]).to(device)
 
-    def of(scores: Tensor, tau: float) -> Tensor:
+    def loss(scores: Tensor, tau: float) -> Tensor:
         scores = scores / tau
-        student = in_rows([row[columns] for row, columns in zip(scores, own, strict=True)])
-        kl = softened_kl(student, teacher, config.t_teacher)
-        return kl + config.labels * label_loss(scores, positive)
+        student = in_rows([row[columns] for row, columns in zip(scores, columns_of, strict=True)])
+        return softened_kl(student, teacher, config.t_teacher) + config.labels * label_loss(scores, positive)
 
-    total = of(max_sim(questions, passages), config.tau)
+    total = loss(max_sim(questions, passages), config.tau)
     if config.dense:
-        total = total + config.dense * of(questions.dense @ passages.dense.T, config.dense_tau)
+        total = total + config.dense * loss(questions.dense @ passages.dense.T, config.dense_tau)
     return total
 
 
 @torch.inference_mode()
 def student_scores(
     model: Student, rows: TokenRows, examples: Sequence[RankingExample]
-) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
+) -> tuple[list[Floats], list[Floats]]:
     """For each example the MaxSim of its question with each passage, and the cosines of the dense vectors."""
-    questions = _encoded(model, rows, [one.question for one in examples], "question")
-    passages = _encoded(model, rows, [text for one in examples for text in one.passages], "passage")
-    tokens, dense = [], []
-    for one in examples:
-        question, found = questions[one.question], [passages[text] for text in one.passages]
-        tokens.append(np.array([float(max_sim(question, passage)) for passage in found], np.float32))
-        dense.append(
-            np.array([float((question.dense * passage.dense).sum()) for passage in found], np.float32)
-        )
-    return tokens, dense
+    question_vectors = _vectors(model, rows, [example.question for example in examples], "question")
+    texts = [text for example in examples for text in example.passages]
+    passage_vectors = _vectors(model, rows, texts, "passage")
+    max_sims = []
+    cosines = []
+    for example in examples:
+        question = question_vectors[example.question]
+        passages = [passage_vectors[text] for text in example.passages]
+        max_sims.append(np.array([float(max_sim(question, passage)) for passage in passages], np.float32))
+        products = [float((question.dense * passage.dense).sum()) for passage in passages]
+        cosines.append(np.array(products, np.float32))
+    return max_sims, cosines
 
 
 def untrained_projection(backbone: nn.Module, rows: Sequence[TokenRow], width: int, seed: int) -> nn.Linear:
-    """A token layer to start from, y = W (x - mean): W random with orthonormal rows, the mean that of `rows`.
+    """An initial token layer, y = W (x - mean), with random orthonormal rows and the mean state of `rows`.
 
-    The states of a language model share a large component, which would make all cosines high; a random
-    projection preserves the cosines of what is left (Johnson and Lindenstrauss 1984).
+    The states of a language model share a large component, which would make all cosines high. A random
+    projection preserves the cosines of the rest (Johnson and Lindenstrauss 1984).
     """
     mean = mean_state(backbone, rows)
     rng = np.random.default_rng(seed)
@@ -229,7 +246,7 @@ def untrained_projection(backbone: nn.Module, rows: Sequence[TokenRow], width: i
 
 
 def identity_head(n_in: int) -> nn.Linear:
-    """A dense head to start from: it keeps the mean of the states."""
+    """An initial dense head: the identity."""
     head = nn.Linear(n_in, n_in)
     nn.init.eye_(head.weight)
     nn.init.zeros_(head.bias)
@@ -237,41 +254,43 @@ def identity_head(n_in: int) -> nn.Linear:
 
 
 def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
-    """(H,): the mean of the states of all tokens that give vectors."""
+    """(H,): the mean of the states of all compared tokens."""
     if not rows:
         raise ValueError("there are no passages to average the states of")
     runner = Backbone(backbone)
-    total, n_tokens = np.zeros(backbone.config.hidden_size), 0  # type: ignore[union-attr, arg-type]
+    total = np.zeros(backbone.config.hidden_size)  # type: ignore[union-attr, arg-type]
+    n_tokens = 0
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS // 2):
-        of = [rows[i] for i in batch]
-        tokens = PackedTokens.of([row.ids for row in of])
-        kept = np.concatenate(
-            [at + np.array(row.places) for at, row in zip(tokens.starts(), of, strict=True)]
-        )
-        states = runner.states(tokens)[torch.from_numpy(kept)].float()
+        texts = [rows[i] for i in batch]
+        tokens = PackedTokens.of([row.ids for row in texts])
+        firsts = zip(tokens.starts(), texts, strict=True)
+        compared = np.concatenate([first + np.array(row.places) for first, row in firsts])
+        states = runner.states(tokens)[torch.from_numpy(compared)].float()
         total += states.sum(dim=0, dtype=torch.float64).numpy()
-        n_tokens += len(kept)
+        n_tokens += len(compared)
     mean: NDArray[np.float64] = total / n_tokens
     return mean
 
 
-def _encoded(model: Student, rows_of: TokenRows, texts: Sequence[str], side: Side) -> dict[str, Encoded]:
+def _vectors(model: Student, tokens: TokenRows, texts: Sequence[str], side: Side) -> dict[str, TextVectors]:
     """The vectors of each distinct text, without padding."""
     distinct = list(dict.fromkeys(texts))
-    rows, found = rows_of.of(distinct), {}
+    rows = tokens.of(distinct)
+    vectors = {}
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS, PAD_MULTIPLE):
         with autocast(model.projection.weight.device):
             encoded = model([rows[i] for i in batch], side)
-        tokens, kept, dense = encoded.tokens.cpu(), encoded.kept.cpu(), encoded.dense.cpu()
-        for at, i in enumerate(batch):
-            mine = kept[at]
-            found[distinct[i]] = Encoded(
-                tokens[at : at + 1, mine], kept[at : at + 1, mine], dense[at : at + 1]
-            )
-    return found
+        tokens_of = encoded.tokens.cpu()
+        compared = encoded.compared.cpu()
+        dense = encoded.dense.cpu()
+        for number, i in enumerate(batch):
+            row = slice(number, number + 1)
+            own = compared[number]
+            vectors[distinct[i]] = TextVectors(tokens_of[row, own], compared[row, own], dense[row])
+    return vectors
 
 
-def _in_buckets(model: Any, passages: Sequence[TokenRow]) -> Encoded:
+def _in_buckets(model: Any, passages: Sequence[TokenRow]) -> TextVectors:
     buckets = length_buckets([len(row) for row in passages])
     parts = [model([passages[i] for i in bucket], "passage") for bucket in buckets]
-    return Encoded.joined(parts, np.argsort(np.concatenate(buckets)))
+    return TextVectors.joined(parts, np.argsort(np.concatenate(buckets)))

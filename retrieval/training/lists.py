@@ -1,4 +1,4 @@
-"""Lists of passages as training batches: a question, a positive passage first, drawn negatives behind it.
+"""Training lists: a question, a positive passage first, and drawn negatives.
 
 label loss   -ln p_pos,  p_i = exp(z_i) / sum over j of exp(z_j)       z: the scores of one list
 """
@@ -25,28 +25,29 @@ _BUCKET = 64  # smaller buckets pad less and compute slower
 def draw_lists(
     examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
 ) -> list[RankingExample]:
-    """A list for each example and epoch, in their order; an example without negatives is left out.
+    """A list for each epoch and example, in order, without the examples that have no negatives.
 
-    Its positive passage and its negatives are drawn by the seed, fewer negatives where there are no more.
-    ValueError when no example has negatives.
+    The seed draws the positive passage and up to `negatives` negatives. ValueError when no example has
+    negatives.
     """
     rng = random.Random(seed)
     lists = []
     for _ in range(epochs):
-        for one in examples:
-            others = range(one.n_positive, len(one.passages))
+        for example in examples:
+            others = range(example.n_positive, len(example.passages))
             if others:
-                drawn = [rng.randrange(one.n_positive), *rng.sample(others, min(negatives, len(others)))]
-                passages = tuple(one.passages[i] for i in drawn)
-                scores = tuple(one.scores[i] for i in drawn if one.scores)
-                lists.append(RankingExample(one.question, passages, 1, scores))
+                positive = rng.randrange(example.n_positive)
+                drawn = [positive, *rng.sample(others, min(negatives, len(others)))]
+                passages = tuple(example.passages[i] for i in drawn)
+                scores = tuple(example.scores[i] for i in drawn if example.scores)
+                lists.append(RankingExample(example.question, passages, 1, scores))
     if not lists:
         raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
     return lists
 
 
 def length_buckets(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
-    """The items in buckets of similar length, short ones first; padding a bucket costs less than padding all.
+    """The positions of items in buckets of similar length, short ones first, to save padding.
 
     >>> [part.tolist() for part in length_buckets([70, 10, 100, 30])]
     [[1, 3], [0, 2]]
@@ -61,7 +62,7 @@ def mean_length(lengths: Sequence[int]) -> int:
 
 
 def label_loss(scores: Tensor, positive: Tensor) -> Tensor:
-    """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) its column.
+    """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) columns.
 
     With the passages of all questions of a batch as columns these are in-batch negatives.
 

@@ -1,7 +1,8 @@
-"""Mines negatives for a question: highly ranked passages that do not answer it, and some random ones.
+"""Mining of negatives: highly ranked passages that do not answer a question, and some random ones.
 
-A hard negative ranks high, contains none of the answers and does not nearly repeat a positive passage, which
-may well answer the question in other words (a false negative). Two texts are compared by their word 3-grams:
+A hard negative ranks high and contains none of the answers. It does not nearly repeat a positive passage,
+because it may then answer the question in other words (a false
+negative). Two texts are compared by their word 3-grams:
 
     jaccard(x, y) = |S(x) & S(y)| / |S(x) | S(y)|          S(x): the set of word 3-grams of x
 
@@ -21,9 +22,13 @@ from ..near_duplicates import Shingle, shingles
 
 @dataclass(frozen=True, slots=True)
 class MiningConfig:
-    """`hard` negatives a question, from the ranking down to `depth`, and `easy` ones at random.
+    """The numbers of negatives per question.
 
-    A passage with a Jaccard similarity of `similar` to the positive one is no negative.
+    hard: from the ranking.
+    easy: drawn at random.
+    depth: the lowest rank of a hard negative.
+    similar: the Jaccard similarity to the positive passage from which a passage is no negative.
+    seed: of the draws.
     """
 
     hard: int = 12
@@ -48,31 +53,31 @@ def mine_negatives(
     config: MiningConfig,
     rng: random.Random,
 ) -> tuple[str, ...]:
-    """The hard negatives, best ranked first, then the easy ones; fewer where there are no more.
+    """The hard negatives, best ranked first, then the easy ones; fewer if there are no more.
 
-    `ranking` are passages, best first; easy negatives are drawn from `others`. `answers_it` tells whether a
-    passage contains an answer.
+    `ranking` are passages, best first. Easy negatives are drawn from `others`. `answers_it` is True for a
+    passage with an answer.
     """
 
     def is_negative(passage: str) -> bool:
         return passage != positive and not answers_it(passage) and jaccard(positive, passage) < config.similar
 
-    found: dict[str, None] = {}
+    negatives: dict[str, None] = {}
     for passage in ranking[: config.depth]:
-        if len(found) < config.hard and is_negative(passage):
-            found[passage] = None
-    wanted = len(found) + config.easy
+        if len(negatives) < config.hard and is_negative(passage):
+            negatives[passage] = None
+    limit = len(negatives) + config.easy
     for _ in range(20 * config.easy if others else 0):  # any draw may be a positive passage
-        if len(found) == wanted:
+        if len(negatives) == limit:
             break
         drawn = others[rng.randrange(len(others))]
-        if drawn not in found and is_negative(drawn):
-            found[drawn] = None
-    return tuple(found)
+        if drawn not in negatives and is_negative(drawn):
+            negatives[drawn] = None
+    return tuple(negatives)
 
 
 def word_shingles(text: str) -> frozenset[Shingle]:
-    """The word 3-grams of a text, case and white space aside; a shorter text is one."""
+    """The word 3-grams of a text without regard to case; a shorter text is a single one."""
     return shingles(text.casefold().split())
 
 
@@ -82,32 +87,33 @@ def jaccard(a: str, b: str) -> float:
     >>> jaccard("the black cat sat on the mat", "the cat sat on the mat")
     0.5
     """
-    first, second = word_shingles(a), word_shingles(b)
+    first = word_shingles(a)
+    second = word_shingles(b)
     return len(first & second) / len(first | second)
 
 
 class NearRepeats:
-    """Tells whether one of `texts` has a Jaccard similarity of at least `similar` to a text.
+    """Finds near repeats: texts with a Jaccard similarity of at least `similar` to one of `texts`.
 
-    >>> found = NearRepeats(["Who founded the old mill of Varrow?"], 0.6)
-    >>> found.like("who founded the old mill of varrow? And when?"), found.like("Who founded the tram?")
+    >>> repeats = NearRepeats(["Who founded the old mill of Varrow?"], 0.6)
+    >>> repeats.like("who founded the old mill of varrow? And when?"), repeats.like("Who founded the tram?")
     (True, False)
     """
 
     def __init__(self, texts: Iterable[str], similar: float = 0.8) -> None:
         self.similar = similar
         self._sizes: list[int] = []
-        self._having: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> numbers of texts
+        self._texts_with: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> numbers of texts
         for number, text in enumerate(dict.fromkeys(texts)):
             grams = word_shingles(text)
             self._sizes.append(len(grams))
             for gram in grams:
-                self._having[gram].append(number)
+                self._texts_with[gram].append(number)
 
     def like(self, text: str) -> bool:
         """True when one of the texts is that similar."""
         grams = word_shingles(text)
-        shared = Counter(number for gram in grams for number in self._having.get(gram, ()))
+        shared = Counter(number for gram in grams for number in self._texts_with.get(gram, ()))
         return any(
             n >= self.similar * (len(grams) + self._sizes[number] - n) - 1e-9 for number, n in shared.items()
         )

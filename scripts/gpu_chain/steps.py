@@ -35,7 +35,6 @@ from spanwise.reader.spans import assemble
 from spanwise.reader.training import (
     RECIPES,
     ReaderTrainingConfig,
-    TaughtRow,
     TrainingRow,
     add_evidence_head,
     train_groups,
@@ -275,8 +274,8 @@ def taught_groups(task: Task, labels: Path) -> list[list[TrainingRow]]:
                 if after > first:
                     support[first:after] = own[first:after, 2].mean()
             none = (float(null[0]), float(null[1]))
-            scores = TaughtRow(own[:, 0], own[:, 1], support, none, float(null[LOGITS + PASSAGE]))
-            taught.append(replace(row, taught=scores))
+            scores = TeacherWindow(own[:, 0], own[:, 1], support, none, float(null[LOGITS + PASSAGE]))
+            taught.append(replace(row, teacher=scores))
             number += 1
             last += length
         groups.append(taught)

@@ -21,7 +21,7 @@ from spanwise.eval.calibration import (
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3), st.sampled_from([0.01, 1.0, 100.0]))
 @settings(max_examples=40)
-def test_gradient_vanishes_at_the_optimum(seed: int, d: int, l2: float) -> None:
+def test_the_gradient_of_the_logistic_loss_vanishes_at_the_optimum(seed: int, d: int, l2: float) -> None:
     rng = np.random.default_rng(seed)
     x = rng.normal(scale=5.0, size=(30, d))
     y = np.append(rng.integers(0, 2, size=28), [0, 1])
@@ -54,7 +54,7 @@ def test_wrong_arguments_are_refused(x: list[list[float]], y: list[int], message
         fit_logistic(x, y)
 
 
-def test_two_lists_by_hand() -> None:
+def test_listwise_weights_of_two_lists_equal_those_by_hand() -> None:
     """The right row is 1 above the other in two lists and 1 below in one: w = ln 2 without ridge."""
     lists = [np.array([[1.0], [0.0]])] * 3
     right = [np.array([True, False]), np.array([True, False]), np.array([False, True])]
@@ -72,15 +72,15 @@ def test_a_threshold_lets_at_most_its_share_through_and_is_the_lowest(
     absent: list[float], share: float
 ) -> None:
     threshold = threshold_at(absent, share)
-    assert sum(one >= threshold for one in absent) <= share * len(absent)
+    assert sum(value >= threshold for value in absent) <= share * len(absent)
     below = math.nextafter(threshold, -math.inf)
-    assert threshold == 0 or sum(one >= below for one in absent) > int(share * len(absent))
+    assert threshold == 0 or sum(value >= below for value in absent) > int(share * len(absent))
 
 
-def test_bins_of_equal_mass_by_hand() -> None:
+def test_calibration_error_with_bins_of_equal_mass_equals_that_by_hand() -> None:
     """Two bins of two: |0.5 - 0.15| and |1 - 0.45|, where bins of equal width would be one."""
-    found = expected_calibration_error([0.1, 0.2, 0.4, 0.5], [0, 1, 1, 1], 2, equal_mass=True)
-    assert found == pytest.approx((0.35 + 0.55) / 2)
+    error = expected_calibration_error([0.1, 0.2, 0.4, 0.5], [0, 1, 1, 1], 2, equal_mass=True)
+    assert error == pytest.approx((0.35 + 0.55) / 2)
 
 
 FORECASTS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=20)
@@ -91,18 +91,18 @@ def test_calibration_error_is_the_weighted_gap_of_the_bins(forecasts: list[tuple
     sure, right = zip(*forecasts, strict=True)
     by_bin: dict[int, list[tuple[float, bool]]] = {}
     for confidence, outcome in forecasts:
-        at = max(b for b in range(5) if confidence >= b / 5)
-        by_bin.setdefault(at, []).append((confidence, outcome))
+        position = max(b for b in range(5) if confidence >= b / 5)
+        by_bin.setdefault(position, []).append((confidence, outcome))
     gaps = [abs(sum(o for _, o in held) - sum(c for c, _ in held)) for held in by_bin.values()]
     assert expected_calibration_error(sure, right, 5) == pytest.approx(sum(gaps) / len(forecasts))
 
 
-def test_the_area_is_the_mean_over_all_orders_of_ties() -> None:
+def test_aurc_is_the_mean_over_all_orders_of_ties() -> None:
     assert aurc([0.5, 0.5], [1, 0]) == pytest.approx((0.5 + 0.5) / 2)  # risks (0 or 1, 1/2)
     assert aurc([0.9, 0.1], [1, 0]) == pytest.approx((0 + 0.5) / 2)
 
 
-def test_credit_is_of_the_surest() -> None:
+def test_credit_at_coverage_is_that_of_the_most_confident() -> None:
     assert credit_at_coverage([0.9, 0.2, 0.6], [1, 0, 0], 0.3) == 1
     with pytest.raises(ValueError, match="coverage is 0"):
         credit_at_coverage([0.9], [1], 0)
@@ -117,6 +117,8 @@ def test_credit_is_of_the_surest() -> None:
         ([0.5], [2], "2"),
     ],
 )
-def test_what_is_not_a_forecast_is_refused(sure: list[float], right: list[float], message: str) -> None:
+def test_confidences_and_outcomes_outside_0_to_1_are_refused(
+    sure: list[float], right: list[float], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         aurc(sure, right)

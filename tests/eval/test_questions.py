@@ -67,12 +67,12 @@ def shown(before: int, span: int, after: int) -> tuple[int, int, int]:
     start = 2 * before
     passage = Passage(1, "mill.md", 100, 100 + len(text), text)
     place = Span("mill.md", 100 + start, 100 + start + 2 * span - 1, span * "s ")
-    found = shown_text(place, passage, whole).split()
-    return found.count("b"), found.count("s"), found.count("a")
+    words = shown_text(place, passage, whole).split()
+    return words.count("b"), words.count("s"), words.count("a")
 
 
 @pytest.mark.parametrize(
-    ("sentence", "kept"),
+    ("sentence", "expected"),
     [
         ((10, 5, 10), (10, 5, 10)),
         ((100, 4, 100), (28, 4, 28)),
@@ -84,9 +84,9 @@ def shown(before: int, span: int, after: int) -> tuple[int, int, int]:
     ],
 )
 def test_sixty_words_of_the_sentence_are_shown(
-    sentence: tuple[int, int, int], kept: tuple[int, int, int]
+    sentence: tuple[int, int, int], expected: tuple[int, int, int]
 ) -> None:
-    assert shown(*sentence) == kept
+    assert shown(*sentence) == expected
 
 
 def test_a_span_in_a_word_is_shown_with_the_whole_word() -> None:
@@ -99,7 +99,8 @@ def test_the_other_sentences_of_a_passage_do_not_count() -> None:
     text = "Ann built it. Bob sold it. Carl burned it."
     passage = Passage(1, "mill.md", 0, len(text), text)
     sentences = [(0, 13), (14, 26), (27, 42)]
-    in_one, in_two = Span("mill.md", 14, 17, "Bob"), Span("mill.md", 0, 17, text[:17])
+    in_one = Span("mill.md", 14, 17, "Bob")
+    in_two = Span("mill.md", 0, 17, text[:17])
     assert shown_text(in_one, passage, lambda _: sentences) == "Bob sold it."
     assert shown_text(in_two, passage, lambda _: sentences) == "Ann built it. Bob"
     assert is_right_shown(question("sold it"), in_one, passage, lambda _: sentences)
@@ -119,6 +120,8 @@ def test_the_other_sentences_of_a_passage_do_not_count() -> None:
         (False, answer("1887"), Verdict.FALSE_ANSWER),
     ],
 )
-def test_verdicts(answerable: bool, given: AnswerSpan | None, verdict: Verdict) -> None:
+def test_verdicts_of_answers_and_declined_questions(
+    answerable: bool, given: AnswerSpan | None, verdict: Verdict
+) -> None:
     golds = ("1887",) if answerable else ()
     assert judge_answer(question(*golds), given, whole) is verdict

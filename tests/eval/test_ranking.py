@@ -60,20 +60,20 @@ def random_case(seed: int) -> tuple[Qrels, Run]:
 def assert_equal_to_ir_measures(qrels: Qrels, run: Run, measures: Mapping[str, Measure]) -> None:
     parsed = [ir_measures.parse_measure(name) for name in measures]
     for value in ir_measures.iter_calc(parsed, qrels, run):
-        found = judge(trec_order(run.get(value.query_id, {})), qrels[value.query_id])
+        judged = judge(trec_order(run.get(value.query_id, {})), qrels[value.query_id])
         expected = pytest.approx(value.value, abs=1e-12, rel=0)
-        assert measures[str(value.measure)](found) == expected, (value.query_id, value.measure)
+        assert measures[str(value.measure)](judged) == expected, (value.query_id, value.measure)
 
 
 @pytest.mark.parametrize("hundred", range(3))
-def test_equals_ir_measures_on_random_cases(hundred: int) -> None:
+def test_measures_equal_ir_measures_on_random_cases(hundred: int) -> None:
     for seed in range(100 * hundred, 100 * (hundred + 1)):
         qrels, run = random_case(seed)
         assert_equal_to_ir_measures(qrels, run, ALL)
 
 
 @pytest.mark.parametrize("name", ["scifact", "webis-touche2020"])
-def test_equals_ir_measures_on_real_judgements(name: str, data: Path) -> None:
+def test_measures_equal_ir_measures_on_real_judgements(name: str, data: Path) -> None:
     rng = random.Random(name)
     qrels = read_qrels(data / "beir-topics-qrels" / f"qrels.beir-v1.0.0-{name}.test.txt.gz")
     documents = sorted({document for judged in qrels.values() for document in judged})
@@ -89,6 +89,6 @@ def test_ties_go_to_the_greater_id_in_single_precision() -> None:
     assert trec_order({"a": 1e200, "b": 1e39, "c": 1e38}) == ["b", "a", "c"]
 
 
-def test_what_cannot_be_ranked_is_refused() -> None:
+def test_a_score_of_nan_is_refused() -> None:
     with pytest.raises(ValueError, match="the score of document 'a' is nan"):
         trec_order({"a": math.nan})

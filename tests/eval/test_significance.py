@@ -30,7 +30,7 @@ def by_enumeration(differences, alternative):
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_exact_equals_scipy(alternative):
+def test_the_exact_p_value_equals_that_of_scipy(alternative):
     for seed in range(20):
         differences = drawn(11, seed, 0.4)
         theirs = stats.permutation_test(
@@ -80,7 +80,7 @@ def test_a_random_p_value_is_never_zero():
         (([1.0], "less", 0), "0 permutations"),
     ],
 )
-def test_wrong_arguments_are_named(arguments, message):
+def test_errors_name_wrong_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         randomization_test(*arguments)
 
@@ -102,9 +102,16 @@ def test_an_interval_needs_two_differences():
 
 def test_a_comparison_counts_wins_losses_and_ties_of_common_questions():
     baseline = {"q1": 0.0, "q2": 1.0, "q3": 0.5, "q4": 1.0, "only": 1.0}
-    found = compare(baseline, {"q1": 1.0, "q2": 0.5, "q3": 0.5 + 1e-15, "q4": 1.0})
-    assert [one.id for one in (*found.wins, *found.losses, *found.ties)] == ["q1", "q2", "q3", "q4"]
-    assert (found.questions, found.baseline_mean) == (4, 0.625)
-    assert found.difference == pytest.approx(0.125)
+    comparison = compare(baseline, {"q1": 1.0, "q2": 0.5, "q3": 0.5 + 1e-15, "q4": 1.0})
+    changes = [*comparison.wins, *comparison.losses, *comparison.ties]
+    assert [change.id for change in changes] == [
+        "q1",
+        "q2",
+        "q3",
+        "q4",
+    ]
+    assert comparison.questions == 4
+    assert comparison.baseline_mean == 0.625
+    assert comparison.difference == pytest.approx(0.125)
     with pytest.raises(ValueError, match="share no question"):
         compare({"q1": 0.0}, {"q2": 0.0})

@@ -53,5 +53,6 @@ def test_the_command_line_prints_every_published_figure(
     expected = with_na_probabilities(stem) if extra else published(name)
     missing = expected.pop("_unanswered_warnings", 0)
     out, err = capsys.readouterr()
-    assert (stopped.value.code, json.loads(out)) == (0, pytest.approx(expected, abs=1e-9))
+    assert stopped.value.code == 0
+    assert json.loads(out) == pytest.approx(expected, abs=1e-9)
     assert err.startswith(f"{missing} of 10,570 questions have no prediction") if missing else not err

@@ -22,12 +22,12 @@ from spanwise.eval.text import contains_tokens, has_answer, match_tokens, rouge_
         ("", []),
     ],
 )
-def test_tokens(text: str, tokens: list[str]) -> None:
+def test_match_tokens_are_words_and_signs(text: str, tokens: list[str]) -> None:
     assert match_tokens(text) == tokens
 
 
 @pytest.mark.parametrize(
-    ("answer", "found"),
+    ("answer", "expected"),
     [
         ("hawaii", True),
         ("Born in", True),
@@ -38,12 +38,12 @@ def test_tokens(text: str, tokens: list[str]) -> None:
         (" \u200b", False),
     ],
 )
-def test_answer_in_a_sentence(answer: str, found: bool) -> None:
-    assert has_answer("Barack Obama was born in Hawaii.", [answer]) is found
+def test_has_answer_finds_whole_tokens(answer: str, expected: bool) -> None:
+    assert has_answer("Barack Obama was born in Hawaii.", [answer]) is expected
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), min_size=1, max_size=3))
-def test_equals_a_search_over_all_windows(passage: list[str], answer: list[str]) -> None:
+def test_contains_tokens_equals_a_search_over_all_windows(passage: list[str], answer: list[str]) -> None:
     windows = [passage[start : start + len(answer)] for start in range(len(passage))]
     assert contains_tokens(passage, answer) == (answer in windows)
 

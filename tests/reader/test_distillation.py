@@ -15,7 +15,7 @@ from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.models.training import TrainingConfig, own_memory
 from spanwise.reader.labels import LabelStore, label_pairs
-from spanwise.reader.losses import TeacherScores, distillation_loss
+from spanwise.reader.losses import TeacherLogits, distillation_loss
 from spanwise.reader.span_reader import SpanReader, SpanScores
 from spanwise.reader.spans import Pair
 from spanwise.reader.training import (
@@ -36,7 +36,7 @@ RECIPE = ReaderTrainingConfig(TrainingConfig(learning_rate=1e-2, evaluate_at=(1.
 
 
 def teacher_of(start, end, evidence, known=(True, True)):
-    return TeacherScores(
+    return TeacherLogits(
         torch.tensor(known),
         start,
         end,
@@ -46,21 +46,24 @@ def teacher_of(start, end, evidence, known=(True, True)):
     )
 
 
-def test_nothing_is_to_be_learnt_from_a_teacher_with_the_same_logits():
+def test_the_distillation_loss_is_0_for_the_logits_of_the_teacher():
     torch.manual_seed(0)
-    start, end, evidence = torch.randn(2, 5), torch.randn(2, 5), torch.randn(2, 5, 5)
+    start = torch.randn(2, 5)
+    end = torch.randn(2, 5)
+    evidence = torch.randn(2, 5, 5)
     is_passage = torch.tensor([[False, True, True, True, False]] * 2)
     teacher = teacher_of(start, end, evidence)
     loss = distillation_loss(start, end, evidence, teacher, is_passage, 0, [2], 2.0)
     assert float(loss) == pytest.approx(0, abs=1e-6)
 
 
-def test_the_divergence_by_hand():
-    start, zero = torch.zeros(1, 3), torch.zeros(1, 3)
+def test_the_divergence_equals_a_sum_by_hand():
+    start = torch.zeros(1, 3)
+    zero = torch.zeros(1, 3)
     evidence = torch.zeros(1, 3, 5)
     theirs = torch.tensor([[0.0, 4.0, -torch.inf]])
     nan = torch.full((1, 3), torch.nan)
-    teacher = TeacherScores(torch.tensor([True]), theirs, zero, torch.zeros(1, 2), torch.zeros(1), nan)
+    teacher = TeacherLogits(torch.tensor([True]), theirs, zero, torch.zeros(1, 2), torch.zeros(1), nan)
     is_passage = torch.tensor([[False, True, True]])
     p = np.exp([0, 2]) / np.exp([0, 2]).sum()  # logits halved by the temperature
     wanted = 4 * (p * np.log(3 * p)).sum()
@@ -68,18 +71,20 @@ def test_the_divergence_by_hand():
     assert float(loss) == pytest.approx(wanted, abs=1e-5)
 
 
-def test_rows_that_the_teacher_does_not_know_count_nothing():
+def test_rows_without_teacher_logits_are_ignored():
     torch.manual_seed(0)
-    start, end, evidence = torch.randn(2, 5), torch.randn(2, 5), torch.randn(2, 5, 5)
+    start = torch.randn(2, 5)
+    end = torch.randn(2, 5)
+    evidence = torch.randn(2, 5, 5)
     is_passage = torch.tensor([[False, True, True, True, False]] * 2)
     teacher = teacher_of(start + 1, end * 2, evidence, known=(True, False))
     unknown = teacher.support.clone()
     unknown[1] = torch.nan
     both = distillation_loss(start, end, evidence, replace(teacher, support=unknown), is_passage, 0, [2], 2.0)
-    alone = TeacherScores(*(getattr(teacher, name)[:1] for name in TeacherScores.__slots__))
-    one = distillation_loss(start[:1], end[:1], evidence[:1], alone, is_passage[:1], 0, [1], 2.0)
-    assert float(both) == pytest.approx(float(one), abs=1e-6)
-    none = replace(teacher, known=torch.tensor([False, False]))
+    alone = TeacherLogits(*(getattr(teacher, name)[:1] for name in TeacherLogits.__slots__))
+    by_itself = distillation_loss(start[:1], end[:1], evidence[:1], alone, is_passage[:1], 0, [1], 2.0)
+    assert float(both) == pytest.approx(float(by_itself), abs=1e-6)
+    none = replace(teacher, is_scored=torch.tensor([False, False]))
     assert float(distillation_loss(start, end, evidence, none, is_passage, 0, [2], 2.0)) == 0
 
 
@@ -111,12 +116,13 @@ def test_a_window_has_the_part_of_the_label_that_lies_in_it(tokenizer, taught):
     whole = store.get(*PAIRS[0])
     tokens = tokenizer(TEXT, add_special_tokens=False)["input_ids"]
     row = rows[0]
-    first = next(at for at in range(len(tokens)) if tokens[at : at + len(row.window)] == row.window.tolist())
+    first = row.first
+    assert tokens[first : first + len(row.window)] == row.window.tolist()
     for position, logit in zip(whole.start_positions.tolist(), whole.start_logits.tolist(), strict=True):
         if first <= position < first + len(row.window):
-            assert row.taught.start[position - first] == logit
+            assert row.teacher.start[position - first] == logit
     assert len(row.window) < len(tokens)
-    assert not np.isnan(row.taught.support).all()
+    assert not np.isnan(row.teacher.support).all()
 
 
 def test_without_labels_and_with_those_of_others_nothing_is_distilled(tokenizer, taught):
@@ -124,7 +130,7 @@ def test_without_labels_and_with_those_of_others_nothing_is_distilled(tokenizer,
     other = replace(GROUP, question="Who sold the mill?")
     for example, labels in ((GROUP, None), (other, store)):
         [rows] = training_groups([example], tokenizer, 3, RECIPE, sentence_spans, labels)
-        assert [row.taught for row in rows] == [None] * 3
+        assert [row.teacher for row in rows] == [None] * 3
 
 
 def test_a_passage_that_the_teacher_prefers_is_no_negative(tokenizer, taught):
@@ -135,12 +141,12 @@ def test_a_passage_that_the_teacher_prefers_is_no_negative(tokenizer, taught):
 
     def loss(*relevance):
         scored = [
-            replace(row, taught=replace(row.taught, relevance=value))
+            replace(row, teacher=replace(row.teacher, relevance=value))
             for row, value in zip(rows, relevance, strict=True)
         ]
         return float(batch_loss(model, [scored], special, recipe).detach())
 
-    without = [replace(row, taught=None) for row in rows]
+    without = [replace(row, teacher=None) for row in rows]
     assert loss(2, 1, 1) == pytest.approx(
         float(batch_loss(model, [without], special, recipe).detach()), abs=1e-5
     )

@@ -18,7 +18,7 @@ OWN = replace(PLAIN, threshold=0.4, fitted_on="colbert")
 RULE = EarlyExit(first=8, of=20, margin=6.0, unread=0.4, changed=0.01)
 
 
-def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+def test_saved_calibrations_load_unchanged(tmp_path: Path) -> None:
     full = replace(PLAIN, confidence_weights={"relevance": 0.5}, stopping=RULE)
     Calibrations(full, {"bm25": OWN}).save(tmp_path / "c.json")
     assert Calibrations.load(tmp_path / "c.json") == Calibrations(full, {"bm25": OWN})
@@ -35,7 +35,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
         ({"weights": 1}, "is not a calibration"),
     ],
 )
-def test_what_this_version_cannot_use_is_refused_by_name(tmp_path: Path, change: dict, says: str) -> None:
+def test_unusable_calibrations_are_refused_by_name(tmp_path: Path, change: dict, says: str) -> None:
     Calibrations(PLAIN).save(tmp_path / "c.json")
     record = json.loads((tmp_path / "c.json").read_text())
     (tmp_path / "c.json").write_text(json.dumps(record | change))
@@ -45,15 +45,15 @@ def test_what_this_version_cannot_use_is_refused_by_name(tmp_path: Path, change:
 
 def test_a_retriever_has_its_own_and_the_others_the_fallback(tmp_path: Path) -> None:
     Calibrations(PLAIN).fitted(OWN, "colbert", False).save(tmp_path / "c.json")
-    found = Calibrations.load(tmp_path / "c.json")
-    assert [found.of(name) for name in ("colbert", "bm25+dense", "")] == [OWN, PLAIN, PLAIN]
+    calibrations = Calibrations.load(tmp_path / "c.json")
+    assert [calibrations.of(name) for name in ("colbert", "bm25+dense", "")] == [OWN, PLAIN, PLAIN]
 
 
-def test_what_was_fitted_for_other_weights_is_dropped() -> None:
+def test_calibrations_of_other_weights_are_dropped() -> None:
     other = replace(OWN, reader="d2")
     assert Calibrations(PLAIN, {"bm25": OWN}).fitted(other, "colbert", True) == Calibrations(other)
-    found = Calibrations(PLAIN, {"bm25": OWN}).fitted(other, "colbert", False)
-    assert found == Calibrations(other, {"colbert": other})
+    calibrations = Calibrations(PLAIN, {"bm25": OWN}).fitted(other, "colbert", False)
+    assert calibrations == Calibrations(other, {"colbert": other})
 
 
 def test_an_entry_of_another_reader_is_refused(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_one_span_of_that_margin_is_enough() -> None:
         "all",
     ],
 )
-def test_what_is_no_rule_is_refused(tmp_path: Path, stored: object) -> None:
+def test_a_malformed_early_exit_is_refused(tmp_path: Path, stored: object) -> None:
     Calibrations(PLAIN).save(tmp_path / "c.json")
     record = json.loads((tmp_path / "c.json").read_text())
     (tmp_path / "c.json").write_text(json.dumps(record | {"stopping": stored}))

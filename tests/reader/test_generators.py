@@ -48,7 +48,8 @@ class FakeServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.pieces: list[str | None] = ["Ada ", "built ", "it."]
-        self.statuses, self.requests = list[int](), []
+        self.statuses = list[int]()
+        self.requests = []
 
     @property
     def url(self) -> str:
@@ -90,7 +91,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
     with FakeServer() as running:
-        running.daemon_threads, running.block_on_close = True, False
+        running.daemon_threads = True
+        running.block_on_close = False
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()
@@ -129,8 +131,9 @@ def test_the_text_comes_in_pieces_and_is_the_same_again(generator):
     assert "".join(pieces) == "".join(generator.generate(MESSAGES, 12))
 
 
-def test_it_stops_with_its_reader_at_its_time_and_its_tokens(generator):
-    pieces, began = generator.generate(MESSAGES, 400), time.monotonic()
+def test_generation_stops_with_its_consumer_at_the_timeout_and_at_max_tokens(generator):
+    pieces = generator.generate(MESSAGES, 400)
+    began = time.monotonic()
     list(islice(pieces, 1))
     pieces.close()
     assert time.monotonic() - began < 30
@@ -147,7 +150,7 @@ def test_broken_utf_8_control_tokens_and_long_passages_do_no_harm(generator):
     assert list(generator.generate(MESSAGES, 5))
 
 
-def test_a_failure_has_a_name(loaded, monkeypatch):
+def test_a_failure_is_a_named_error(loaded, monkeypatch):
     def fail(*args, **kwargs):
         raise RuntimeError("out of memory")
 
@@ -207,7 +210,7 @@ def test_busy_servers_are_tried_again_others_are_errors(server, status, tries, m
 
 
 @pytest.mark.parametrize("pieces", [["Ada ", None], None])
-def test_a_dead_server_is_one_line(server, pieces, monkeypatch):
+def test_a_dead_server_is_an_error_of_one_line(server, pieces, monkeypatch):
     monkeypatch.setattr(chat, "MAX_RETRIES", 0)
     if pieces:
         server.pieces = pieces

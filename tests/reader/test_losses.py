@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from spanwise.reader.losses import evidence_loss, shared_span_loss, similarity_loss, span_loss
+from spanwise.reader.losses import evidence_loss, info_nce_loss, shared_normalization_loss, span_loss
 
 LABELS = (0.0, -1.0, 1.0)
 
@@ -29,9 +29,10 @@ def test_the_softmax_runs_over_the_allowed_positions(allowed, p):
     assert torch.tensor(-loss / 2).exp() == pytest.approx(p, abs=1e-5)
 
 
-def test_the_loss_of_the_evidence_by_hand():
+def test_the_evidence_loss_equals_a_sum_by_hand():
     evidence = torch.zeros(2, 8, 5)
-    evidence[0, 0, 1], evidence[1, 0, 1] = 2, 1
+    evidence[0, 0, 1] = 2
+    evidence[1, 0, 1] = 1
     evidence[0, 4] = torch.tensor([3.0, 9, -1, 9, 4])
     is_passage = torch.zeros(2, 8, dtype=torch.bool)
     is_passage[:, 3:5] = True
@@ -49,7 +50,8 @@ def test_one_softmax_runs_over_all_passages_of_a_question_and_one_none():
     start = torch.tensor([[1.0, 3, 0, 0], [3.0, 1, 2, 0], [5.0, 1, 1, 0]])
     end = 2 * start
     is_passage = torch.tensor([[False, True, True, False]] * 3)
-    first, last = torch.tensor([1, 0, 0]), torch.tensor([2, 0, 0])
+    first = torch.tensor([1, 0, 0])
+    last = torch.tensor([2, 0, 0])
     none = (1 + 3) / 2
 
     def lse(values):
@@ -57,11 +59,11 @@ def test_one_softmax_runs_over_all_passages_of_a_question_and_one_none():
 
     answered = lse([none, 3, 0, 1, 2]) - 3 + lse([2 * none, 6, 0, 2, 4]) - 0
     absent = lse([5, 1, 1]) - 5 + lse([10, 2, 2]) - 10
-    loss = shared_span_loss(start, end, is_passage, 0, [2, 1], first, last)
+    loss = shared_normalization_loss(start, end, is_passage, 0, [2, 1], first, last)
     assert float(loss) == pytest.approx((answered + absent) / 2, abs=1e-5)
 
 
-def test_the_order_of_the_other_passages_counts_nothing():
+def test_the_order_of_the_other_passages_does_not_matter():
     torch.manual_seed(0)
     start, end = torch.randn(2, 3, 6)
     is_passage = torch.rand(3, 6) > 0.3
@@ -69,9 +71,9 @@ def test_the_order_of_the_other_passages_counts_nothing():
     is_passage[0, 2] = True
     gold = torch.tensor([2, 0, 0])
     swapped = [0, 2, 1]
-    one = shared_span_loss(start, end, is_passage, 0, [3], gold, gold)
-    other = shared_span_loss(start[swapped], end[swapped], is_passage[swapped], 0, [3], gold, gold)
-    assert float(one) == pytest.approx(float(other), abs=1e-6)
+    loss = shared_normalization_loss(start, end, is_passage, 0, [3], gold, gold)
+    other = shared_normalization_loss(start[swapped], end[swapped], is_passage[swapped], 0, [3], gold, gold)
+    assert float(loss) == pytest.approx(float(other), abs=1e-6)
 
 
 def test_similarity_prefers_the_own_passage():
@@ -82,5 +84,5 @@ def test_similarity_prefers_the_own_passage():
         math.log(sum(math.exp(20 * cosine) for cosine in row)) - 20 * row[number]
         for number, row in enumerate(cosines)
     ]
-    assert float(similarity_loss(questions, passages)) == pytest.approx(sum(losses) / 3, abs=1e-5)
-    assert similarity_loss(questions, questions) < similarity_loss(questions, passages)
+    assert float(info_nce_loss(questions, passages)) == pytest.approx(sum(losses) / 3, abs=1e-5)
+    assert info_nce_loss(questions, questions) < info_nce_loss(questions, passages)

@@ -29,19 +29,19 @@ def passage(text: str, start: int = 0) -> Passage:
 
 @settings(max_examples=30)
 @given(st.text(st.characters(exclude_categories=("Cs",)), max_size=120), st.integers(0, 1000))
-def test_r12_spans_are_quotes_of_their_passage(reader, text, start):
+def test_spans_are_quotes_of_their_passage(reader, text, start):
     [[spans]] = reader.read(["where?"], [[passage(text, start)]])
     for scored in spans:
         assert text[scored.span.start - start : scored.span.end - start] == scored.span.text
 
 
-def test_c28_a_span_takes_its_combining_marks_along(reader):
+def test_a_span_includes_the_combining_marks_after_it(reader):
     text = "cafe\u0301"
     [[spans]] = reader.read(["what?"], [[passage(text)]])
     assert spans[0].span.text == text
 
 
-def test_r16_a_batch_reads_as_one_by_one(reader, float32):
+def test_a_batch_gives_the_spans_of_single_questions(reader, float32):
     texts = ["The mill stands by the weir. " * n for n in (1, 7, 30, 2)]
     [together] = reader.read(["Where is the mill?"], [[passage(t) for t in texts]])
     for text, spans in zip(texts, together, strict=True):
@@ -76,7 +76,8 @@ def test_out_of_memory_changes_no_score_and_no_order(reader, float32, monkeypatc
 @given(st.integers(1, 200), st.integers(0, 80), st.text(max_size=40), st.integers(0, 99))
 def test_every_token_of_a_passage_is_in_a_window_with_any_question(reader, asked, above, text, times):
     asked, above, text = tokenize(reader.tokenizer, ["why " * asked, "head. " * above, text * times])
-    question, context = cut(asked, MAX_QUESTION_TOKENS), cut(above, MAX_CONTEXT_TOKENS)
+    question = cut(asked, MAX_QUESTION_TOKENS)
+    context = cut(above, MAX_CONTEXT_TOKENS)
     [found] = reader.logits([Input(question, context, text)])
     seen = {i for of in found for i in range(of.window.first, of.window.last)}
     assert seen == set(range(len(text.ids)))
@@ -91,7 +92,8 @@ def test_n_best_is_sorted_and_distinct(reader):
 
 
 def test_headings_are_read_and_never_quoted(reader):
-    bare, headed = passage("one two"), Passage(1, "d.txt", 0, 7, "one two", heading=("Ada Rook", "Mills"))
+    bare = passage("one two")
+    headed = Passage(1, "d.txt", 0, 7, "one two", heading=("Ada Rook", "Mills"))
     [[without], [with_headings]] = reader.read(["who?", "who?"], [[bare], [headed]], n_best=9)
     assert {s.span for s in with_headings} <= {
         Span("d.txt", 0, 3, "one"),
@@ -104,13 +106,14 @@ def test_headings_are_read_and_never_quoted(reader):
 def test_sentences_are_scored_by_a_model_that_was_trained_to(reader, float32):
     text = "The weir has two gates. The mill burned in 1871. It was built again."
     places = [(0, 23), (24, 48), (49, 68)]
-    given = passage(text)
-    assert all(math.isnan(score) for score in reader.sentence_scores("Who?", [given], [places])[0])
+    text_passage = passage(text)
+    assert all(math.isnan(score) for score in reader.sentence_scores("Who?", [text_passage], [places])[0])
     builtin = load_reader("builtin")
     asked = "In which year did the mill burn down?"
-    [first, empty] = builtin.sentence_scores(asked, [given, given], [places, []])
-    assert (first.index(max(first)), empty) == (1, [])
+    [first, empty] = builtin.sentence_scores(asked, [text_passage, text_passage], [places, []])
+    assert first.index(max(first)) == 1
+    assert empty == []
     assert first[1] > max(0.0, first[0])
-    [alone] = builtin.sentence_scores(asked, [given], [places[1:2]])
+    [alone] = builtin.sentence_scores(asked, [text_passage], [places[1:2]])
     assert alone == pytest.approx(first[1:2], abs=1e-5)
     assert builtin.sentence_scores(asked, [], []) == []

@@ -28,8 +28,8 @@ def words(support):
 
 @pytest.mark.parametrize(("claimed", "there"), [("1000", "100"), ("100", "1000")])
 def test_another_number_is_unsupported_however_alike_the_words(claimed, there):
-    found = check(f"The trial enrolled {claimed} participants.", [SOURCE[0].replace("100", there)])
-    assert [one.reason for one in found.findings] == [f"the cited words have {there}"]
+    support = check(f"The trial enrolled {claimed} participants.", [SOURCE[0].replace("100", there)])
+    assert [finding.reason for finding in support.findings] == [f"the cited words have {there}"]
 
 
 @pytest.mark.parametrize(
@@ -44,20 +44,22 @@ def test_another_number_is_unsupported_however_alike_the_words(claimed, there):
     ],
 )
 def test_a_date_name_denial_or_address_that_is_not_there_is_named(sentence, kind, named):
-    found = check(sentence, ["On May 3rd, 1871, the mill of Ada Rook burned.", "Nobody was hurt by it."])
-    assert (kind, named) in words(found)
+    support = check(sentence, ["On May 3rd, 1871, the mill of Ada Rook burned.", "Nobody was hurt by it."])
+    assert (kind, named) in words(support)
 
 
 @pytest.mark.parametrize("sentence", ["Wow, these pills crushed it!", "I like the drug.", "Was it mild?"])
 def test_a_sentence_that_is_no_report_is_unsupported(sentence):
-    found = check(sentence)
-    assert "style" in [finding.failure for finding in found.findings]
+    support = check(sentence)
+    assert "style" in [finding.failure for finding in support.findings]
 
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_sentence_of_the_source_is_supported_by_itself(number):
-    found = check(SOURCE[number])
-    assert (found.findings, found.aligned, found.score) == ((), (number,), 1)
+    support = check(SOURCE[number])
+    assert support.findings == ()
+    assert support.aligned == (number,)
+    assert support.score == 1
 
 
 @pytest.mark.parametrize(
@@ -74,8 +76,9 @@ def test_the_same_facts_in_another_form_are_supported(sentence, evidence):
 
 
 def test_a_sentence_may_rest_on_two_pieces():
-    found = check("The trial enrolled 100 participants, and effects were mild.")
-    assert (found.findings, set(found.aligned)) == ((), {0, 2})
+    support = check("The trial enrolled 100 participants, and effects were mild.")
+    assert support.findings == ()
+    assert set(support.aligned) == {0, 2}
 
 
 @pytest.mark.parametrize(
@@ -87,10 +90,10 @@ def test_without_words_or_evidence_nothing_is_supported(sentence, evidence):
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=40), max_size=4))
 def test_any_text_is_judged_and_cites_given_evidence(sentence, evidence):
-    found = check(sentence, evidence)
-    assert 0 <= found.score <= 1
-    assert set(found.aligned) <= set(range(len(evidence)))
-    assert found.aligned or found.findings
+    support = check(sentence, evidence)
+    assert 0 <= support.score <= 1
+    assert set(support.aligned) <= set(range(len(evidence)))
+    assert support.aligned or support.findings
 
 
 @pytest.mark.parametrize(
@@ -111,17 +114,18 @@ def test_numbers_compare_by_value(text, values):
 
 @given(st.integers(0, 10**12))
 def test_a_number_is_the_same_with_separators(number):
-    [plain], [separated] = numbers(f"{number}"), numbers(f"{number:,}")
+    [plain] = numbers(f"{number}")
+    [separated] = numbers(f"{number:,}")
     assert plain.value == separated.value == str(number)
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "support"),
     [
         ("You may march in May.", ["5"]),
         ("3 March and March 3, 1920", ["3-3", "3-3"]),
         ("the 4th of July, in Sept. 1920", ["7-4", "9"]),
     ],
 )
-def test_days_with_their_months(text, found):
-    assert [day.value for day in days(text)] == found
+def test_days_with_their_months(text, support):
+    assert [day.value for day in days(text)] == support

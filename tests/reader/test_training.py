@@ -38,7 +38,8 @@ GROUP = ReaderExample("a", "Who built the mill?", TEXT, AT, AT + 8, "Mill", "Tow
 
 
 def trained(tmp_path, examples, recipe, evidence=False):
-    model, tokenizer = load_span_model(tiny_span_model(tmp_path / "model")), load_tokenizer(find_base())
+    model = load_span_model(tiny_span_model(tmp_path / "model"))
+    tokenizer = load_tokenizer(find_base())
     losses = []
     rest = lambda m: {"f1": 0.0}, lambda p: losses.append(p.loss), sentence_spans, evidence
     fine_tune(model, tokenizer, examples, recipe, tmp_path / "run", *rest)
@@ -70,7 +71,8 @@ def test_a_group_teaches_which_passage_answers_and_with_which_sentence(tmp_path)
     tokenizer = load_tokenizer(find_base())
     [rows] = training_groups([GROUP], tokenizer, 3, ReaderTrainingConfig(), sentence_spans)
     batch = assemble([row.ids for row in rows], special_tokens(tokenizer))
-    inputs = [torch.from_numpy(one) for one in (batch.input_ids, batch.attention_mask, batch.token_type_ids)]
+    arrays = (batch.input_ids, batch.attention_mask, batch.token_type_ids)
+    inputs = [torch.from_numpy(array) for array in arrays]
     with torch.no_grad():
         evidence = getattr(model, EVIDENCE_HEAD)(model.base_model(*inputs).last_hidden_state)
     first, *others = evidence[:, 0, 1].tolist()
@@ -98,7 +100,8 @@ def test_further_losses_are_added_with_their_weight(tmp_path, name):
 
 def test_an_mpnet_gets_the_evidence_head_and_keeps_its_lowest_layers(tmp_path):
     folder = tiny_mpnet(tmp_path / "model")
-    before, after = load_span_model(folder).state_dict(), load_span_model(folder)
+    before = load_span_model(folder).state_dict()
+    after = load_span_model(folder)
     recipe = replace(RECIPES["lists"], loop=RECIPE.loop, frozen_layers=1, max_length=64)
     fine_tune(
         own_memory(after),

@@ -27,18 +27,20 @@ EXAMPLES = [
 def test_no_passage_answers_its_question(kind):
     made = unanswerable(EXAMPLES, {kind: 1.0}, 0)
     assert made
-    before = {one.id: one for one in EXAMPLES}
-    for one in made:
-        source = before[one.id.removesuffix(f"-{kind}")]
-        assert (one.start, one.end, one.group) == (None, None, source.group)
+    before = {changed.id: changed for changed in EXAMPLES}
+    for changed in made:
+        source = before[changed.id.removesuffix(f"-{kind}")]
+        assert changed.start is None
+        assert changed.end is None
+        assert changed.group == source.group
         if kind == "article":
-            assert one.question == source.question
-            assert source.answer not in one.passage
+            assert changed.question == source.question
+            assert source.answer not in changed.passage
         else:
-            [old, new] = [set(each.question.split()) for each in (source, one)]
-            assert one.passage == source.passage
+            [old, new] = [set(each.question.split()) for each in (source, changed)]
+            assert changed.passage == source.passage
             assert new - old
-            assert not any(word.strip("?") in one.passage for word in new - old)
+            assert not any(word.strip("?") in changed.passage for word in new - old)
 
 
 def test_the_seed_and_the_share_decide():

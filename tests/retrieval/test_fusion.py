@@ -7,8 +7,8 @@ from made_corpora import PLAIN
 
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever
-from spanwise.retrieval.stage import FusionRetriever, fuse
-from spanwise.retrieval.tfidf import tfidf_retriever
+from spanwise.retrieval.stage import FusionRetriever, fuse, lexical_stage
+from spanwise.retrieval.tfidf import tfidf_index
 from spanwise.types import Passage
 
 
@@ -55,7 +55,8 @@ def test_only_the_passages_that_are_shown_are_read() -> None:
 def test_the_fusion_of_two_indexes_is_that_of_their_hits(corpus_of) -> None:
     texts = [f"{'mill ' * (n % 3)}{'owl ' * (n % 4)}{'inn ' * (n % 5)}".strip() or "x" for n in range(40)]
     with corpus_of({f"d{n % 7}": texts[n::7] for n in range(7)}).snapshot() as snapshot:
-        stages = [bm25_retriever(snapshot, PLAIN), tfidf_retriever(snapshot, PLAIN)]
+        index = tfidf_index(snapshot.postings(), snapshot.places)
+        stages = [bm25_retriever(snapshot, PLAIN), lexical_stage("tfidf", index, snapshot, PLAIN)]
         for k in (1, 5, 200):
             [hits] = FusionRetriever(stages, snapshot).search(["mill inn owl"], k)
             assert [(h.passage, h.score, h.rank, h.scores) for h in hits] == slow_fusion(stages, k)
@@ -63,21 +64,24 @@ def test_the_fusion_of_two_indexes_is_that_of_their_hits(corpus_of) -> None:
 
 def slow_fusion(stages, k):
     """The same from whole hits, as the formula reads."""
-    found, totals, scores = {}, {}, {}
+    passages = {}
+    totals = {}
+    scores = {}
     for stage in stages:
         for hit in stage.search(["mill inn owl"], max(k, 100))[0]:
-            found[hit.passage.id] = hit.passage
+            passages[hit.passage.id] = hit.passage
             totals[hit.passage.id] = totals.get(hit.passage.id, 0.0) + 1 / (60 + hit.rank)
             scores.setdefault(hit.passage.id, {}).update(hit.scores)
-    order = sorted(found, key=lambda n: (-totals[n], found[n].document_id, found[n].start))[:k]
+    order = sorted(passages, key=lambda n: (-totals[n], passages[n].document_id, passages[n].start))[:k]
     return [
-        (found[n], totals[n], rank, scores[n] | {"bm25+tfidf": totals[n]})
+        (passages[n], totals[n], rank, scores[n] | {"bm25+tfidf": totals[n]})
         for rank, n in enumerate(order, start=1)
     ]
 
 
 @given(st.lists(st.integers(1, 30), unique=True), st.lists(st.integers(1, 30), unique=True))
 def test_the_order_of_stages_does_not_matter(one, two) -> None:
-    forth, back = fused(ranking(*one), ranking(*two)), fused(ranking(*two), ranking(*one))
+    forth = fused(ranking(*one), ranking(*two))
+    back = fused(ranking(*two), ranking(*one))
     assert forth.passage_ids.tolist() == back.passage_ids.tolist()
     assert set(forth.passage_ids.tolist()) == {*one, *two}

@@ -38,7 +38,8 @@ FOUND = [
 
 
 def found(corpus_of, question: str, *texts: str) -> list[str]:
-    corpus, analyzer = corpus_of({}), Analyzer()
+    corpus = corpus_of({})
+    analyzer = Analyzer()
     with corpus.store.writer() as writer:
         for number, text in enumerate(texts):
             document, passages = document_of(str(number), [text])

@@ -11,8 +11,9 @@ from made_corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics
-from spanwise.retrieval.bm25 import BM25, bm25_retriever, idf_lucene, rank_bm25_retriever, tf_saturation
-from spanwise.retrieval.tfidf import log_weights, norm, tfidf_retriever
+from spanwise.retrieval.bm25 import BM25, RankBM25Index, bm25_retriever, idf_lucene, tf_saturation
+from spanwise.retrieval.stage import lexical_stage
+from spanwise.retrieval.tfidf import log_weights, norm, tfidf_index
 
 SWEET_LOVE = {
     "d1": ["Sweet sweet nurse! Love?"],
@@ -29,12 +30,12 @@ def scores(corpus, question="sweet love", weighting=None):
     return {hit.passage.document_id: hit.score for hit in hits}
 
 
-def test_b5_sweet_love(corpus_of) -> None:
+def test_bm25_scores_equal_a_worked_example(corpus_of) -> None:
     expected = {"d1": 1.019304, "d3": 0.885216, "d2": 0.401467}
     assert scores(corpus_of(SWEET_LOVE)) == pytest.approx(expected, abs=1e-6)
 
 
-def test_b9_deleting_scores_like_a_fresh_build(corpus_of) -> None:
+def test_bm25_after_a_deletion_scores_as_a_fresh_build(corpus_of) -> None:
     corpus = corpus_of(SWEET_LOVE)
     corpus.write({}, remove=["d4"])
     expected = {"d1": 0.608285, "d2": 0.159657, "d3": 0.557890}
@@ -43,7 +44,8 @@ def test_b9_deleting_scores_like_a_fresh_build(corpus_of) -> None:
 
 
 def test_scores_are_those_of_the_formula_to_the_last_bit(corpus_of) -> None:
-    weighting, words = BM25(0.9, 0.4), "sweet sorrow nurse how is love nobody".split()
+    weighting = BM25(0.9, 0.4)
+    words = "sweet sorrow nurse how is love nobody".split()
     with corpus_of(SWEET_LOVE).snapshot() as snapshot:
         postings = snapshot.postings()
     statistics = postings.statistics(words)
@@ -72,13 +74,14 @@ def test_bm25_equals_the_library_given_terms_and_idf(corpus_of, weighting) -> No
     questions = ["w0 w1", "w3 w3 w9 w30", "w39 unknown", "w5"]
     with corpus.snapshot() as snapshot:
         ours = ranked(bm25_retriever(snapshot, PLAIN, weighting), questions)
-        theirs = ranked(rank_bm25_retriever(snapshot, PLAIN, weighting), questions)
+        index = RankBM25Index(snapshot.postings(), snapshot.places, weighting=weighting)
+        theirs = ranked(lexical_stage("rank_bm25", index, snapshot, PLAIN), questions)
     assert ours == [pytest.approx(scores, abs=1e-6) for scores in theirs]
 
 
 def test_passages_without_words_are_named(corpus_of) -> None:
     with corpus_of({"a": ["?!"]}).snapshot() as snapshot, pytest.raises(IndexEmpty, match="word"):
-        rank_bm25_retriever(snapshot, PLAIN)
+        RankBM25Index(snapshot.postings(), snapshot.places)
 
 
 SWEET_STATISTICS = CorpusStatistics(
@@ -88,33 +91,34 @@ SWEET_STATISTICS = CorpusStatistics(
 
 def tfidf_scores(corpus, question="sweet love"):
     with corpus.snapshot() as snapshot:
-        (hits,) = tfidf_retriever(snapshot, PLAIN).search([question], 10)
+        index = tfidf_index(snapshot.postings(), snapshot.places)
+        [hits] = lexical_stage("tfidf", index, snapshot, PLAIN).search([question], 10)
     return {hit.passage.document_id: hit.score for hit in hits}
 
 
-def test_tfidf_t4_a_term_of_every_passage_finds_nothing(corpus_of) -> None:
+def test_tfidf_finds_nothing_by_a_term_of_every_passage(corpus_of) -> None:
     texts = {"a": ["He played video games"], "b": ["She played him the videos"]}
     assert tfidf_scores(corpus_of(texts), "played") == {}
 
 
-def test_tfidf_t7_the_question_as_a_vector() -> None:
+def test_tfidf_weights_of_a_question_equal_a_worked_example() -> None:
     weights = log_weights(["sweet", "love"], SWEET_STATISTICS)
     assert weights == pytest.approx({"sweet": 0.124939, "love": 0.301030}, abs=1e-6)
     assert norm(weights) == pytest.approx(0.325928, abs=1e-6)
 
 
-def test_tfidf_t8_to_t10_through_a_store(corpus_of) -> None:
-    found = tfidf_scores(corpus_of(SWEET_LOVE))
-    assert found == pytest.approx({"d1": 0.746865, "d3": 0.357498, "d2": 0.077889}, abs=1e-6)
-    assert list(found) == ["d1", "d3", "d2"]
+def test_tfidf_scores_equal_a_worked_example(corpus_of) -> None:
+    scores = tfidf_scores(corpus_of(SWEET_LOVE))
+    assert scores == pytest.approx({"d1": 0.746865, "d3": 0.357498, "d2": 0.077889}, abs=1e-6)
+    assert list(scores) == ["d1", "d3", "d2"]
 
 
-def test_tfidf_t12_an_unknown_word_changes_nothing(corpus_of) -> None:
+def test_tfidf_ignores_an_unknown_word(corpus_of) -> None:
     corpus = corpus_of(SWEET_LOVE)
     assert tfidf_scores(corpus, "sweet love zebra") == tfidf_scores(corpus)
 
 
-def test_tfidf_t13_deleting_scores_like_a_fresh_build(corpus_of) -> None:
+def test_tfidf_after_a_deletion_scores_as_a_fresh_build(corpus_of) -> None:
     corpus = corpus_of(SWEET_LOVE)
     corpus.write({}, remove=["d4"])
     assert tfidf_scores(corpus) == pytest.approx({"d1": 0.346242, "d3": 0.252515}, abs=1e-6)

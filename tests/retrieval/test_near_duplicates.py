@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_corpora import MODEL, PLAIN, stage, vector_of
+from made_token_vectors import TOKEN_MODEL, tokens_of
 
 from spanwise.index.analysis import Analyzer
+from spanwise.retrieval import Encoders, build
 from spanwise.retrieval.near_duplicates import (
     MAX_DEPTH,
     READING_RULE,
@@ -39,6 +45,67 @@ class Ranked:
 def grouped(*texts: str, question: str = "where?", k: int = 10, rule: DuplicateRule | None = None):
     [hits] = DeduplicatingRetriever(Ranked(*texts), Analyzer(), rule).search([question], k)
     return {hit.passage.id: [passage.id for passage in hit.duplicates] for hit in hits}
+
+
+class Questions:
+    """Encodes questions by a function of a text, and counts how often."""
+
+    width = 8
+
+    def __init__(self, digest, encode) -> None:
+        self.digest = digest
+        self.encode = encode
+        self.counts: Counter[str] = Counter()
+
+    def encode_questions(self, texts):
+        self.counts.update(texts)
+        vectors = [self.encode(text) for text in texts]
+        return np.stack(vectors) if self.digest == MODEL else vectors
+
+
+class Rebuilt:
+    """A retriever that is built anew for each search, so that it keeps nothing."""
+
+    name = "rebuilt"
+
+    def __init__(self, make) -> None:
+        self.make = make
+
+    def search(self, questions, k, among=None):
+        return self.make().search(questions, k, among)
+
+
+@pytest.fixture
+def copies(corpus_of):
+    """150 copies of a text and two other texts with vectors; one text without."""
+    corpus = corpus_of({"new": ["the mill of the tram"]})
+    with corpus.store.writer() as writer:
+        texts = {f"copy{n:03}": [MILL] for n in range(150)} | {"tram": [TRAM], "inn": ["an inn by the weir"]}
+        stage(writer, texts, vectors=True)
+        writer.commit()
+    return corpus
+
+
+@pytest.mark.parametrize("name", ["dense", "colbert", "bm25+colbert", "bm25+dense+colbert"])
+def test_a_question_is_encoded_once_however_many_hits_are_folded(copies, name) -> None:
+    passages = Questions(MODEL, vector_of)
+    tokens = Questions(TOKEN_MODEL, tokens_of)
+    encoders = Encoders(lambda: passages, lambda: tokens)
+    questions = ["the mill", "ada rook of the guild"]
+    with copies.snapshot() as snapshot:
+
+        def make():
+            return build(name, snapshot, PLAIN, encoders)
+
+        retriever = DeduplicatingRetriever(make(), PLAIN)
+        hits = retriever.search(questions, 3)
+        counts = passages.counts + tokens.counts
+        expected = DeduplicatingRetriever(Rebuilt(make), PLAIN).search(questions, 3)
+    n_encoders = ("dense" in name) + ("colbert" in name)
+    assert sum(len(hit.duplicates) for hit in hits[0]) == 149
+    assert counts == dict.fromkeys(questions, n_encoders)
+    assert hits == expected
+    assert sum((passages.counts + tokens.counts).values()) > 3 * sum(counts.values())
 
 
 def test_a_version_with_the_word_that_was_asked_for_stays() -> None:
@@ -85,15 +152,15 @@ def test_every_hit_is_kept_or_folded_once_and_smaller_lists_are_beginnings(texts
 
 def folded_by_sets(texts, share):
     """The same by the runs of every pair, where the question has no word of the texts."""
-    kept = {}
+    best = {}
     for number, text in enumerate(texts, start=1):
         runs = shingles(Analyzer().terms(text))
-        says_it = [n for n, (better, _) in kept.items() if len(runs & better) >= share * len(runs)]
+        says_it = [n for n, (better, _) in best.items() if len(runs & better) >= share * len(runs)]
         if says_it:
-            kept[says_it[0]][1].append(number)
+            best[says_it[0]][1].append(number)
         else:
-            kept[number] = runs, []
-    return {number: folded for number, (_, folded) in kept.items()}
+            best[number] = runs, []
+    return {number: folded for number, (_, folded) in best.items()}
 
 
 WORDS = st.lists(st.sampled_from([*MILL.split(), *TRAM.split()]), max_size=12).map(" ".join)
@@ -104,5 +171,5 @@ WORDS = st.lists(st.sampled_from([*MILL.split(), *TRAM.split()]), max_size=12).m
     st.sampled_from([0.1, 0.5, 0.7, 1]),
 )
 def test_folding_equals_a_comparison_of_all_pairs(texts, share) -> None:
-    found = grouped(*texts, question="where?", k=12, rule=DuplicateRule(share))
-    assert found == folded_by_sets(texts, share)
+    folded = grouped(*texts, question="where?", k=12, rule=DuplicateRule(share))
+    assert folded == folded_by_sets(texts, share)

@@ -64,14 +64,15 @@ def test_below_the_depth_the_retrievers_order_follows():
 @given(st.lists(st.text("a", max_size=5), min_size=1, max_size=9), st.integers(1, 10), st.integers(1, 9))
 def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
     search = reranker(*texts, depth=depth).search
-    [hits], [fewer] = search(["who?"], 9), search(["who?"], k)
+    [hits] = search(["who?"], 9)
+    [fewer] = search(["who?"], k)
     assert sorted(hit.passage.id for hit in hits) == list(range(1, len(texts) + 1))
     assert [hit.rank for hit in hits] == list(range(1, len(texts) + 1))
     assert all(one.score >= other.score for one, other in pairwise(hits))
     assert fewer == hits[:k]
 
 
-def test_who_asks_for_more_hits_has_nothing_scored_again():
+def test_a_repeated_question_is_not_scored_again():
     asked = reranker("a", "aa", "aaa", depth=2)
     for k, questions in ((1, ["who?"]), (3, ["who?"]), (3, ["why?"])):
         asked.search(questions, k)
@@ -79,7 +80,7 @@ def test_who_asks_for_more_hits_has_nothing_scored_again():
     assert asked._retriever.depths == [2, 3, 3]
 
 
-def test_only_what_is_among_is_scored():
+def test_only_passages_among_the_allowed_ones_are_scored():
     asked = reranker("a", "aa", "aaa")
     [hits] = asked.search(["who?"], 3, np.array([1, 2], np.int64))
     assert [hit.passage.id for hit in hits] == [2, 1]

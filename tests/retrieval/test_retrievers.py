@@ -37,7 +37,8 @@ COSINES = {"cat": 1.0, "dog": 0.976221, "mouse": 0.951190, "elephant": 0.649063}
 class Lookup:
     """An encoder that knows the vectors of a few words."""
 
-    digest, width = "toy", 3
+    digest = "toy"
+    width = 3
 
     def __init__(self, vectors=ANIMALS) -> None:
         self.vectors = vectors
@@ -50,7 +51,8 @@ class Lookup:
 
 
 class ByText:
-    digest, width = MODEL, 8
+    digest = MODEL
+    width = 8
 
     def encode_questions(self, texts):
         return np.stack([vector_of(text) for text in texts])
@@ -60,7 +62,8 @@ def never():
     raise AssertionError("no stage needs this encoder")
 
 
-NEVER, ENCODERS = Encoders(never, never), Encoders(ByText, never)
+NEVER = Encoders(never, never)
+ENCODERS = Encoders(ByText, never)
 
 
 @pytest.fixture
@@ -131,7 +134,8 @@ def test_lexical_names_need_no_encoder(corpus_of, name) -> None:
     with corpus_of(MILL).snapshot() as snapshot:
         retriever = build(name, snapshot, PLAIN, NEVER)
         (hits,) = retriever.search(["founded mill"], 10**6)
-    assert (retriever.name, len(hits)) == (name, 2)
+    assert retriever.name == name
+    assert len(hits) == 2
     assert hits[0].passage.text == "the mill was founded in 1790"
 
 
@@ -199,8 +203,8 @@ def test_a_confined_search_equals_the_complete_ranking_filtered(segments, data) 
             complete = retriever.search(QUESTIONS, len(ids))
             for k in (1, 2, len(ids)):
                 for whole, part in zip(complete, retriever.search(QUESTIONS, k, among), strict=True):
-                    kept = [(hit.passage.id, hit.score) for hit in whole if hit.passage.id in among]
-                    assert [(hit.passage.id, hit.score) for hit in part] == kept[:k], name
+                    allowed = [(hit.passage.id, hit.score) for hit in whole if hit.passage.id in among]
+                    assert [(hit.passage.id, hit.score) for hit in part] == allowed[:k], name
                     assert [hit.rank for hit in part] == list(range(1, len(part) + 1))
 
 
@@ -227,16 +231,17 @@ class Own:
     name = "mine"
 
     def __init__(self, snapshot, search) -> None:
-        self.passages, self.function = snapshot.passages(snapshot.passage_ids()), search
+        self.passages = snapshot.passages(snapshot.passage_ids())
+        self.function = search
 
     def search(self, questions, k, among=None):
         return self.function(self.passages, questions, k, among)
 
 
 def longest(passages, questions, k, among):
-    kept = [one for one in passages if among is None or one.id in among]
-    kept.sort(key=lambda one: len(one.text))  # worst first: the scores decide
-    return [[Hit(one, len(one.text), 1) for one in kept[-k:]] for _ in questions]
+    allowed = [passage for passage in passages if among is None or passage.id in among]
+    allowed.sort(key=lambda passage: len(passage.text))  # worst first: the scores decide
+    return [[Hit(passage, len(passage.text), 1) for passage in allowed[-k:]] for _ in questions]
 
 
 def own(snapshot, search=longest):
@@ -256,7 +261,8 @@ def test_text_and_place_come_from_the_index(snapshot) -> None:
         return [[Hit(Passage(passages[0].id, "forged.txt", 0, 5, "wrong"), 1.0, 1)]]
 
     [[hit]] = own(snapshot, forged).search(["x"], 3)
-    assert (hit.passage.document_id, hit.passage.text) == ("a00", "w10 w10 w10")
+    assert hit.passage.document_id == "a00"
+    assert hit.passage.text == "w10 w10 w10"
 
 
 BROKEN = {
@@ -264,7 +270,7 @@ BROKEN = {
     "twice": lambda p, q, k, a: [[Hit(p[0], 1.0, 1), Hit(p[0], 0.5, 2)]],
     "not a number": lambda p, q, k, a: [[Hit(p[0], math.nan, 1)]],
     "a text for a score": lambda p, q, k, a: [[Hit(p[0], "1", 1)]],
-    "too many": lambda p, q, k, a: [[Hit(one, 1.0, 1) for one in p]],
+    "too many": lambda p, q, k, a: [[Hit(passage, 1.0, 1) for passage in p]],
     "too few lists": lambda p, q, k, a: [],
     "ids alone": lambda p, q, k, a: [[p[0].id]],
     "nothing": lambda p, q, k, a: None,

@@ -17,7 +17,7 @@ from spanwise.models.training import TrainingConfig
 from spanwise.pipelines.training.retriever import rank_figures
 from spanwise.retrieval.training.distillation import (
     DistillationConfig,
-    Encoded,
+    TextVectors,
     distil,
     distillation_loss,
     max_sim,
@@ -25,14 +25,16 @@ from spanwise.retrieval.training.distillation import (
     student_scores,
 )
 
-CAT, DOG, MAT = ([0.2, 0.8, -0.3], [0.1, 0.7, -0.2], [-0.5, 0.1, 0.6])
+CAT = [0.2, 0.8, -0.3]
+DOG = [0.1, 0.7, -0.2]
+MAT = [-0.5, 0.1, 0.6]
 KL_ALONE = DistillationConfig(labels=0, dense=0)
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=3)
 SCORES = st.lists(st.floats(-20, 20, width=32), min_size=3, max_size=3)
 
 
 @given(st.lists(st.tuples(SCORES, SCORES), min_size=1, max_size=4), st.sampled_from([1.0, 2.0, 4.0]))
-def test_l16_the_kl_is_that_of_torch_over_lists(pairs, temperature):
+def test_the_kl_equals_that_of_torch_over_lists(pairs, temperature):
     teacher, student = (torch.tensor(side) for side in zip(*pairs, strict=True))
     logs = [log_softmax(side / temperature, -1) for side in (student, teacher)]
     expected = float(kl_div(*logs, reduction="batchmean", log_target=True))
@@ -46,11 +48,12 @@ def encoded(texts, unit=True, pads=0, pad=0.0):
     """A batch of texts given as rows, each filled up with `pads` more than the longest of them needs."""
     longest = max(map(len, texts)) + pads
     tokens = torch.full((len(texts), longest, len(texts[0][0])), pad)
-    kept = torch.zeros(len(texts), longest, dtype=torch.bool)
+    compared = torch.zeros(len(texts), longest, dtype=torch.bool)
     for i, rows in enumerate(texts):
-        tokens[i, : len(rows)], kept[i, : len(rows)] = torch.tensor(rows), True
+        tokens[i, : len(rows)] = torch.tensor(rows)
+        compared[i, : len(rows)] = True
     tokens = torch.nn.functional.normalize(tokens, dim=-1) if unit else tokens
-    return Encoded(tokens, kept, torch.zeros(len(texts), 1))
+    return TextVectors(tokens, compared, torch.zeros(len(texts), 1))
 
 
 def random_texts(sizes, seed):
@@ -59,15 +62,16 @@ def random_texts(sizes, seed):
 
 
 @pytest.mark.parametrize(("pads", "pad"), [(0, 0.0), (3, 0.0), (3, 1.0)])
-def test_l6_l7_padding_takes_no_part(pads, pad):
+def test_padding_does_not_change_maxsim(pads, pad):
     question = encoded([[CAT, MAT]], pads=pads, pad=pad)
     passages = encoded([[DOG], [DOG, MAT], [MAT]], pads=pads, pad=pad)
     assert max_sim(question, passages)[0].tolist() == pytest.approx([0.819691, 1.992516, 0.710540], abs=1e-6)
 
 
 @given(SIZES, SIZES, st.integers(0, 3), st.integers(0, 99))
-def test_l8_a_batch_is_as_one_by_one(n_questions, n_passages, pads, seed):
-    questions, passages = random_texts(n_questions, seed), random_texts(n_passages, seed + 1)
+def test_maxsim_of_a_batch_equals_that_of_single_texts(n_questions, n_passages, pads, seed):
+    questions = random_texts(n_questions, seed)
+    passages = random_texts(n_passages, seed + 1)
     together = max_sim(encoded(questions, pads=pads, pad=1.0), encoded(passages, pads=pads, pad=1.0))
     for (i, question), (j, passage) in itertools.product(enumerate(questions), enumerate(passages)):
         alone = float(max_sim(encoded([question]), encoded([passage])))
@@ -82,29 +86,31 @@ def test_a_text_is_encoded_in_a_padded_batch_as_alone():
         for i, row in enumerate(rows):
             alone = model([row], "passage")
             assert torch.allclose(
-                together.tokens[i, together.kept[i]], alone.tokens[0, alone.kept[0]], atol=1e-5
+                together.tokens[i, together.compared[i]], alone.tokens[0, alone.compared[0]], atol=1e-5
             )
             assert torch.allclose(together.dense[i], alone.dense[0], atol=1e-5)
 
 
 def loss_of(model, lists, config):
-    texts = [text for one in lists for text in (one.question, *one.passages)]
+    texts = [text for each in lists for text in (each.question, *each.passages)]
     return distillation_loss(model, lists, dict(zip(texts, ROWS.of(texts), strict=True)), config)
 
 
-def test_l16_a_batch_teaches_the_mean_of_its_lists():
-    model, lists = tiny_student().eval(), lists_of(THINGS[:3])
+def test_the_loss_of_a_batch_is_the_mean_over_its_lists():
+    model = tiny_student().eval()
+    lists = lists_of(THINGS[:3])
     lists[1] = dataclasses.replace(lists[1], passages=lists[1].passages[:2], scores=lists[1].scores[:2])
     with torch.no_grad():
-        alone = [float(loss_of(model, [one], KL_ALONE)) for one in lists]
+        alone = [float(loss_of(model, [each], KL_ALONE)) for each in lists]
         assert float(loss_of(model, lists, KL_ALONE)) == pytest.approx(np.mean(alone), rel=1e-4)
 
 
 def test_a_passage_that_two_lists_share_is_not_its_own_negative():
-    model, one = tiny_student().eval(), lists_of(THINGS[:3])[0]
+    model = tiny_student().eval()
+    each = lists_of(THINGS[:3])[0]
     config = DistillationConfig(dense=0)
     with torch.no_grad():
-        once, twice = (float(loss_of(model, [one] * n, config)) for n in (1, 2))
+        once, twice = (float(loss_of(model, [each] * n, config)) for n in (1, 2))
     assert twice == pytest.approx(once, rel=1e-4)
 
 

@@ -17,17 +17,17 @@ LISTS = [
 
 
 def test_a_list_is_a_positive_passage_and_negatives_with_their_scores():
-    for one in draw_lists(LISTS, 3, 2, seed=0):
-        places = [int(passage[-1]) for passage in one.passages]
+    for example in draw_lists(LISTS, 3, 2, seed=0):
+        places = [int(passage[-1]) for passage in example.passages]
         assert places[0] < 2 <= min(places[1:])
         assert len(set(places)) == 3
-        assert one.scores == tuple(map(float, places))
-        assert all(passage.startswith(one.question) for passage in one.passages)
+        assert example.scores == tuple(map(float, places))
+        assert all(passage.startswith(example.question) for passage in example.passages)
 
 
 def test_a_list_without_negatives_is_left_out():
     lists = [RankingExample("a", ("p", "n")), RankingExample("b", ("p",))]
-    assert [one.passages for one in draw_lists(lists, 1, 3, seed=0)] == [("p", "n")]
+    assert [example.passages for example in draw_lists(lists, 1, 3, seed=0)] == [("p", "n")]
     with pytest.raises(ValueError, match="none of the 1 lists"):
         draw_lists(lists[1:], 1, 3, seed=0)
 
@@ -44,7 +44,7 @@ def test_each_epoch_learns_from_each_item_once(lengths, epochs, seed):
         assert len(batch) == 1 or len(batch) * longest <= 512 + len(batch) * PAD_MULTIPLE
 
 
-def test_missing_passages_of_a_row_take_no_part():
+def test_missing_passages_of_a_row_are_ignored():
     rows = in_rows([torch.tensor([2.0, 1.0, 0.5]), torch.tensor([2.0, 1.0])]).requires_grad_()
     loss = label_loss(rows[1:], torch.tensor([0]))
     loss.backward()

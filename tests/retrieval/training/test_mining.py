@@ -20,31 +20,32 @@ def mined(ranking, config, answers=(), others=PASSAGES, seed=0):
 
 
 @given(RANKING, CONFIG, st.sets(st.sampled_from(PASSAGES)), st.integers())
-def test_l18_no_negative_answers_the_question(ranking, config, answers, seed):
-    found = mined(ranking, config, answers, seed=seed)
-    assert not {"the positive", *answers} & set(found)
-    assert len(set(found)) == len(found) <= config.hard + config.easy
-    assert found == mined(ranking, config, answers, seed=seed)
+def test_no_negative_answers_the_question(ranking, config, answers, seed):
+    negatives = mined(ranking, config, answers, seed=seed)
+    assert not {"the positive", *answers} & set(negatives)
+    assert len(set(negatives)) == len(negatives) <= config.hard + config.easy
+    assert negatives == mined(ranking, config, answers, seed=seed)
     assert set(mined(ranking, config, others=())) <= set(ranking[: config.depth])
 
 
 def test_what_nearly_repeats_the_positive_passage_is_no_negative():
     ranking = ["It was said: the positive passage of the question", "another"]
     positive = "the positive passage of the question"
-    found = mine_negatives(positive, ranking, [], lambda text: False, MiningConfig(), random.Random(0))
+    negatives = mine_negatives(positive, ranking, [], lambda text: False, MiningConfig(), random.Random(0))
     assert jaccard(positive, ranking[0]) > 0.5
-    assert found == ("another",)
+    assert negatives == ("another",)
 
 
 def test_easy_negatives_follow_the_hard_ones():
     assert mined(["a", "b", "c"], MiningConfig(hard=2, easy=0)) == ("a", "b")
-    found = mined(["a", "b"], MiningConfig(hard=2, easy=3))
-    assert (found[:2], len(found)) == (("a", "b"), 5)
-    assert set(found[2:]) <= set(PASSAGES)
+    negatives = mined(["a", "b"], MiningConfig(hard=2, easy=3))
+    assert negatives[:2] == ("a", "b")
+    assert len(negatives) == 5
+    assert set(negatives[2:]) <= set(PASSAGES)
     assert mined(["a"], MiningConfig(hard=3, easy=3), others=["a", "the positive"]) == ("a",)
 
 
 @given(st.lists(WORDS, max_size=8), WORDS, st.sampled_from([0.5, 0.8, 1.0]))
 def test_near_repeats_are_those_of_a_comparison_with_each(texts, text, similar):
-    expected = any(jaccard(one, text) >= similar - 1e-9 for one in texts)
+    expected = any(jaccard(other, text) >= similar - 1e-9 for other in texts)
     assert NearRepeats(texts, similar).like(text) is expected
