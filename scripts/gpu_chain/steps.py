@@ -35,6 +35,7 @@ from spanwise.reader.spans import assemble
 from spanwise.reader.training import (
     RECIPES,
     ReaderTrainingConfig,
+    TeacherWindow,
     TrainingRow,
     add_evidence_head,
     train_groups,
