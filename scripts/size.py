@@ -32,7 +32,6 @@ COUNTED = {tokenize.NAME, tokenize.OP, tokenize.NUMBER}
 LONG_STRING = 200  # characters; a longer string counts one token per word, unless it is a docstring
 MAX_BODY = 45  # lines of a function without its signature and docstring
 NAMES_OF_NOTHING = {"one", "found", "at", "kept", "given"}
-LITERAL = ast.Tuple | ast.List | ast.ListComp | ast.GeneratorExp
 QUESTION = "Why is the Eskery Psalter shown for only one month in the year?"
 MAX_PATHS = {"ask": (28, 9_000), "search by colbert": (22, 9_000)}  # files, calls
 Function = ast.FunctionDef | ast.AsyncFunctionDef
