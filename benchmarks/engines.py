@@ -332,7 +332,7 @@ def peak_of_bm25(corpus: Corpus) -> SearchMany:
     library, _ = spanwise_library(corpus)
     postings = library.store.snapshot().postings()
     n_pairs = [
-        sum(len(postings.find(term)[0]) for term in set(library.analyzer.question_terms(question)))
+        sum(len(postings.term(term).rows) for term in set(library.analyzer.question_terms(question)))
         for question in corpus.questions
     ]
     read = reading(4 * float(np.mean(n_pairs)))

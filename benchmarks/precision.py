@@ -67,14 +67,14 @@ if sys.argv[2] == "speed":
     read = seconds(lambda: reader.read([question], [passages], 1), 3)
     print(json.dumps({"passages_per_s": len(texts) / encode, "read_ms": 1000 * read}))
 if sys.argv[2] == "peak":
-    from spanwise.models import linear_kernels, precision
+    from spanwise.models import precision
     cpu, n = torch.device("cpu"), 1536
     weight, bias, x = torch.randn(n, n), torch.zeros(n), torch.randn(n, n)
-    float32, eight = linear_kernels.PrepackedLinear(weight, bias), linear_kernels.Int8Linear(weight, bias)
+    float32, eight = precision.PrepackedLinear(weight, bias), precision.Int8Linear(weight, bias)
     x8 = eight._signed_bytes(x)
     work = {"float32": lambda: float32(x), "int8": lambda: eight._sums(x8)}
     if used_bf16 := precision.has_bf16(cpu):
-        bf16, half = linear_kernels.PrepackedLinear(weight.bfloat16(), bias.bfloat16()), x.bfloat16()
+        bf16, half = precision.PrepackedLinear(weight.bfloat16(), bias.bfloat16()), x.bfloat16()
         work["bf16"] = lambda: bf16(half)
     lengths = [len(row) for row in encoder.tokenizer(texts)["input_ids"]]
     layers, width = len(encoder.model.encoder.layer), encoder.width

@@ -320,18 +320,20 @@ def write_codes(folder: Path, model: str, codes: IvfCodes) -> None:
     The old ones are deleted first, since they may be a damaged copy of the new ones with the same name.
     """
     make_folder(folder)
-    for path in _entries(folder):
-        segment = _open(path)
-        if segment is None or segment.model == model:
-            shutil.rmtree(path, ignore_errors=True)
+    _remove(folder, lambda other: other == model)
     write_segment(folder, ANN, model, codes.columns())
 
 
 def drop_codes(folder: Path, models: Collection[str]) -> None:
     """Delete unfinished and unreadable codes, and the codes of all models except these."""
+    _remove(folder, lambda model: model not in models)
+
+
+def _remove(folder: Path, is_unwanted: Callable[[str], bool]) -> None:
+    """Delete unfinished and unreadable codes, and those of unwanted models."""
     for path in _entries(folder):
         segment = _open(path)
-        if segment is None or segment.model not in models:
+        if segment is None or is_unwanted(segment.model):
             shutil.rmtree(path, ignore_errors=True)
 
 

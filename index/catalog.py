@@ -9,7 +9,7 @@ SQLite cannot shrink its log meanwhile.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
@@ -126,26 +126,26 @@ class Catalog:
     @property
     def settings(self) -> Mapping[str, str]:
         """The settings of this commit."""
-        rows = self.rows("SELECT key, value FROM settings ORDER BY key")
-        return {row["key"]: row["value"] for row in self._checked(rows, key=str, value=str)}
+        rows = self._typed_rows("SELECT key, value FROM settings ORDER BY key", key=str, value=str)
+        return {row["key"]: row["value"] for row in rows}
 
     def segments(self) -> list[SegmentEntry]:
         """The segments of this commit, oldest first."""
-        rows = self.rows("SELECT id, kind, model, rows FROM segments ORDER BY position")
-        for row in self._checked(rows, id=str, kind=str, model=str, rows=int):
+        sql = "SELECT id, kind, model, rows FROM segments ORDER BY position"
+        rows = self._typed_rows(sql, id=str, kind=str, model=str, rows=int)
+        for row in rows:
             if not is_digest(row["id"]):
                 raise self.corruption(f"{row['id']!r} is not the name of a segment")
         return [SegmentEntry(**row) for row in rows]
 
     def deleted(self) -> Ids:
         """Ids of deleted passages that segments still hold, ascending."""
-        rows = self.rows("SELECT passage_id FROM tombstones ORDER BY passage_id")
-        return np.array([row["passage_id"] for row in self._checked(rows, passage_id=int)], np.int64)
+        return self._ids("SELECT passage_id AS id FROM tombstones ORDER BY passage_id")
 
     def files(self) -> dict[str, FileState]:
         """The file state of each document, by document id, in the order of ids."""
-        rows = self.rows("SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id")
-        self._checked(rows, id=str, size=int, mtime_ns=int, sha256=str)
+        sql = "SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id"
+        rows = self._typed_rows(sql, id=str, size=int, mtime_ns=int, sha256=str)
         return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
 
     def unread_files(self) -> dict[str, UnreadFile]:
@@ -205,14 +205,12 @@ class Catalog:
     def places(self, passage_ids: Sequence[int]) -> list[tuple[str, int, int]]:
         """The (document id, start, end) of passages, in this order."""
         sql = 'SELECT id, document_id, start, "end" FROM passages WHERE '
-        rows = self._by_id(sql + _AMONG, passage_ids)
-        self._checked(rows.values(), document_id=str, start=int, end=int)
+        rows = self._by_id(sql + _AMONG, passage_ids, document_id=str, start=int, end=int)
         return [(row["document_id"], row["start"], row["end"]) for row in map(rows.__getitem__, passage_ids)]
 
     def passage_ids(self) -> Ids:
         """All live passages, ordered by (document id, start, end)."""
-        rows = self.rows('SELECT id FROM passages ORDER BY document_id, start, "end"')
-        return np.array([row["id"] for row in self._checked(rows, id=int)], np.int64)
+        return self._ids('SELECT id FROM passages ORDER BY document_id, start, "end"')
 
     def corruption(self, reason: str) -> IndexCorrupt:
         """The error for a catalog that differs from what was written."""
@@ -238,8 +236,14 @@ class Catalog:
             raise self.corruption(f"a column holds {min(map(str, wrong))} instead of {kind}")
         return values
 
-    def _checked(self, rows: Collection[TableRow], /, **types: type) -> Collection[TableRow]:
-        """The rows, with the types of these columns checked: damage may change a type."""
+    def _ids(self, sql: str, *parameters: object) -> Ids:
+        """The column `id` of a query."""
+        rows = self._typed_rows(sql, *parameters, id=int)
+        return np.array([row["id"] for row in rows], np.int64)
+
+    def _typed_rows(self, sql: str, /, *parameters: object, **types: type) -> list[TableRow]:
+        """The rows of a query, with the types of these columns checked: damage may change a type."""
+        rows = self.rows(sql, *parameters)
         for row in rows:
             for name, kind in types.items():
                 if type(row[name]) is not kind:
@@ -254,10 +258,10 @@ class Catalog:
         except (TypeError, ValueError, OverflowError) as error:
             raise self.corruption(f"a value does not fit its column: {error}") from error
 
-    def _by_id(self, sql: str, passage_ids: Sequence[int]) -> dict[int, TableRow]:
+    def _by_id(self, sql: str, passage_ids: Sequence[int], **types: type) -> dict[int, TableRow]:
         """Rows of passages by their id, from a query that takes the ids as JSON."""
         ids = json.dumps([int(number) for number in passage_ids])
-        rows = {row["id"]: row for row in self.rows(sql, ids)}
+        rows = {row["id"]: row for row in self._typed_rows(sql, ids, **types)}
         for number in passage_ids:
             if number not in rows:
                 raise ValueError(f"no passage {number} in the index {self.path.parent}")
@@ -369,8 +373,7 @@ class CatalogWriter(Catalog):
             if not 1 <= number <= last:
                 raise ValueError(f"no passage {number} in the index {self.path.parent}")
         ids = json.dumps(list(map(int, passage_ids)))
-        rows = self.rows(f"SELECT id FROM passages WHERE {_AMONG} ORDER BY id", ids)
-        return np.array([row["id"] for row in rows], np.int64)
+        return self._ids(f"SELECT id FROM passages WHERE {_AMONG} ORDER BY id", ids)
 
     def generation(self) -> int:
         """The number of the last commit; 0 for a new index."""

@@ -110,11 +110,6 @@ class LivePostings:
         """The number of rows, deleted ones included."""
         return len(self.passage_ids)
 
-    def find(self, term: str) -> tuple[Uints, Counts]:
-        """The live rows that hold a term, ascending, and the count in each; both read-only."""
-        pairs = self.term(term)
-        return pairs.rows, pairs.counts
-
     def weighted(self, term: str, formula: TermWeighting) -> tuple[Ids, Doubles]:
         """The live rows that hold a term, ascending, and their weights by a formula; both read-only.
 
@@ -146,7 +141,7 @@ class LivePostings:
         A term is the stem of a word at most `most` edits from the typed one. It is compared with each prefix
         of the typed word; the letters after the prefix cost a little.
         """
-        return [term for _, term in self.likely_terms(typed, most) if len(self.find(term)[0])]
+        return [term for _, term in self.likely_terms(typed, most) if len(self.term(term).rows)]
 
     def likely_terms(self, typed: str, most: int) -> list[tuple[float, str]]:
         """The cheapest terms for `spelled_like` with their costs, ordered by both; some may be deleted."""
@@ -160,7 +155,7 @@ class LivePostings:
 
     def first_passages(self, term: str, n: int) -> list[int]:
         """The ids of the first n live passages that hold a term."""
-        ids: list[int] = self.passage_ids[self.find(term)[0][:n]].tolist()
+        ids: list[int] = self.passage_ids[self.term(term).rows[:n]].tolist()
         return ids
 
     @cached_property

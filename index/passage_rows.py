@@ -99,10 +99,6 @@ class RowsSegment:
         """The number of rows of data."""
         return len(next(iter(self.data.values())))
 
-    def rows_of(self, passage_ids: Ids) -> Ids:
-        """The place of each passage, -1 for a missing one."""
-        return rows_of(self.passage_ids, passage_ids)
-
     def read(self, rows: Ids) -> Data:
         """A copy of the data of these passages, one passage after another, each checked."""
         self.check_rows(rows)
@@ -362,7 +358,7 @@ class PendingRows:
         for model, segments in self.stored().items() if len(new) else ():
             has_rows = np.zeros(len(new), np.bool_)
             for segment in segments:
-                rows = segment.rows_of(old)
+                rows = rows_of(segment.passage_ids, old)
                 places = np.flatnonzero((rows >= 0) & ~has_rows)
                 places = places[np.unique(new[places], return_index=True)[1]]
                 if len(places):

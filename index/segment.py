@@ -44,46 +44,46 @@ CODEBOOK = "codebook"
 ANN = "ann"
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-# The columns of each kind: allowed dtypes, and the name of each dimension. Equal names mean equal sizes.
-_LAYOUTS: dict[str, dict[str, tuple[set[str], tuple[str, ...]]]] = {
+# The columns of each kind: the allowed dtypes, and the names of the dimensions. Equal names mean equal sizes.
+_LAYOUTS: dict[str, dict[str, str]] = {
     POSTINGS: {
-        "passage_ids": ({"<i8"}, ("n",)),
-        "lengths": ({"<u4"}, ("n",)),
-        "terms": ({"|u1"}, ("bytes",)),
-        "term_ends": ({"<u8"}, ("t + 1",)),
-        "starts": ({"<u8"}, ("t + 1",)),
-        "rows": ({"<u4"}, ("p",)),
-        "counts": ({"<u2", "<u4"}, ("p",)),
-        "sums": ({"<u4"}, ("t",)),
+        "passage_ids": "<i8: n",
+        "lengths": "<u4: n",
+        "terms": "|u1: bytes",
+        "term_ends": "<u8: t + 1",
+        "starts": "<u8: t + 1",
+        "rows": "<u4: p",
+        "counts": "<u2 or <u4: p",
+        "sums": "<u4: t",
     },
     VECTORS: {
-        "passage_ids": ({"<i8"}, ("n",)),
-        "vectors": ({"<f4"}, ("n", "width")),
-        "sums": ({"<u4"}, ("n",)),
+        "passage_ids": "<i8: n",
+        "vectors": "<f4: n, width",
+        "sums": "<u4: n",
     },
     TOKENS: {
-        "passage_ids": ({"<i8"}, ("n",)),
-        "ends": ({"<i8"}, ("n",)),
-        "centroids": ({"<u2"}, ("tokens",)),
-        "values": ({"|u1"}, ("tokens", "bytes")),
-        "scales": ({"<f2"}, ("tokens",)),
-        "sums": ({"<u4"}, ("n",)),
+        "passage_ids": "<i8: n",
+        "ends": "<i8: n",
+        "centroids": "<u2: tokens",
+        "values": "|u1: tokens, bytes",
+        "scales": "<f2: tokens",
+        "sums": "<u4: n",
     },
     CODEBOOK: {
-        "centroids": ({"<f4"}, ("centroids", "width")),
-        "levels": ({"<f4"}, ("levels",)),
-        "numbers": ({"<i8"}, ("two",)),
-        "distance": ({"<f8"}, ("one",)),
+        "centroids": "<f4: centroids, width",
+        "levels": "<f4: levels",
+        "numbers": "<i8: two",
+        "distance": "<f8: one",
     },
     ANN: {
-        "passage_ids": ({"<i8"}, ("n",)),
-        "sums": ({"<u4"}, ("n",)),
-        "faiss": ({"|u1"}, ("bytes",)),
-        "search": ({"<i8"}, ("three",)),
-        "recall": ({"<f4"}, ("two",)),
+        "passage_ids": "<i8: n",
+        "sums": "<u4: n",
+        "faiss": "|u1: bytes",
+        "search": "<i8: three",
+        "recall": "<f4: two",
     },
 }
-_DTYPES = {dtype for layout in _LAYOUTS.values() for dtypes, _ in layout.values() for dtype in dtypes}
+_DTYPES = {"|u1", "<u2", "<u4", "<u8", "<i8", "<f2", "<f4", "<f8"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +273,11 @@ def _check(manifest: Manifest) -> None:
     if end > manifest.n_bytes:
         raise ValueError(f"columns up to {end} in a file of {manifest.n_bytes} bytes")
     sizes: dict[str, int] = {}
-    for name, (dtypes, dimensions) in _LAYOUTS.get(manifest.kind, {}).items():
+    for name, layout in _LAYOUTS.get(manifest.kind, {}).items():
         column = manifest.columns[name]
-        if column.dtype not in dtypes or len(column.shape) != len(dimensions):
+        dtypes, _, names = layout.partition(": ")
+        dimensions = names.split(", ")
+        if column.dtype not in dtypes.split(" or ") or len(column.shape) != len(dimensions):
             raise ValueError(f"column {name} of {column.dtype} {column.shape}")
         for dimension, size in zip(dimensions, column.shape, strict=True):
             variable, _, addend = dimension.partition(" + ")

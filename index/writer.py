@@ -148,7 +148,6 @@ class Writer:
             if lacking.any():
                 lengths = np.ones(int(lacking.sum()), np.int64)
                 self._vectors.add(model_digest, ids[lacking], lengths, {"vectors": rows[lacking]})
-                self._catalog.begin_changes()
                 self._flush_full()
         return int(lacking.sum())
 
@@ -185,7 +184,6 @@ class Writer:
         with self._change():
             stored = self._tokens.put(model_digest, ids, vectors, counts, live)
             if stored:
-                self._catalog.begin_changes()
                 self._flush_full()
         return stored
 
@@ -201,7 +199,6 @@ class Writer:
                 is_new = np.repeat(lacking, lengths)
                 data = {name: column[is_new] for name, column in data.items()}
                 rows.add(model_digest, ids[lacking], lengths[lacking], data)
-                self._catalog.begin_changes()
                 self._flush_full()
 
     def drop_vectors(self, model_digest: str) -> None:
@@ -276,6 +273,8 @@ class Writer:
         return len(np.unique(new[served]))
 
     def _flush_full(self) -> None:
+        """Write what takes much memory; the transaction is open afterwards."""
+        self._catalog.begin_changes()
         if len(self._postings) > _MAX_PAIRS:
             self._flush_postings()
         for rows in (self._vectors, self._tokens.rows):

@@ -98,7 +98,7 @@ class TextEncoder(BatchedEncoder[list[int]]):
         model: nn.Module,
         tokenizer: Any,
         digest: str,
-        heads: tuple[nn.Linear, nn.Linear] | None = None,
+        heads: tuple[nn.Linear, nn.Linear] | tuple[None, None] = (None, None),
         max_length: int | None = None,
     ) -> None:
         super().__init__(model)
@@ -107,18 +107,18 @@ class TextEncoder(BatchedEncoder[list[int]]):
         self.heads = heads
         config: Any = model.config
         self.max_length = max_length or n_positions(model) or config.max_position_embeddings
-        self.width: int = heads[0].out_features if heads else config.hidden_size
+        self.width: int = heads[0].out_features if heads[0] else config.hidden_size
 
     def encode_questions(self, texts: Sequence[str]) -> Vectors:
         """(n, width) float32, rows unit-norm, in the order of the texts."""
-        return self._encode(texts, self.heads[0] if self.heads else None, no_progress)
+        return self._encode(texts, self.heads[0], no_progress)
 
     def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = no_progress) -> Vectors:
         """(n, width) float32, rows unit-norm, in the order of the texts; `on_progress` gets the count done.
 
         A row does not depend on the texts beside it: its cosine in any two batchings is at least 0.9999.
         """
-        return self._encode(texts, self.heads[1] if self.heads else None, on_progress)
+        return self._encode(texts, self.heads[1], on_progress)
 
     def _encode(self, texts: Sequence[str], head: nn.Linear | None, on_progress: OnProgress) -> Vectors:
         out = np.zeros((len(texts), self.width), dtype=np.float32)

@@ -3,7 +3,7 @@
 | name             | model                                                                                  |
 |------------------|----------------------------------------------------------------------------------------|
 | `base`           | all-MiniLM-L6-v2, checked by the digest of its weights                                 |
-| `builtin`, `dpr` | models in this package, stored as differences from the base (`deltas`, `token_model`)  |
+| `builtin`, `dpr` | models in this package, stored as differences from the base, see `numpy_bert`          |
 | a folder         | a model trained here, or any model of sentence-transformers or transformers            |
 | `NAME@REVISION`  | a model on the Hugging Face hub, pinned to a commit                                    |
 

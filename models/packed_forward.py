@@ -28,9 +28,8 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from .batching import Ids, PackedTokens, padded
 from .bert import Bert
-from .linear_kernels import Int8Linear, PackedLinear, kind_for
 from .numpy_bert import BertConfig
-from .precision import autocast, compute_dtype, has_int8
+from .precision import Int8Linear, PackedLinear, autocast, compute_dtype, has_int8, kind_for
 
 VECTOR = 16
 SHAPES_PER_OCTAVE = 16

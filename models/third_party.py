@@ -79,12 +79,16 @@ class _ThirdPartyModel:
         return out
 
 
-class ThirdPartyEncoder(_ThirdPartyModel):
-    """A `SentenceTransformer`; `width` is the size of a vector."""
+class _VectorModel(_ThirdPartyModel):
+    """A model that gives vectors; `width` is the size of a vector."""
 
     def __init__(self, model: Any, digest: str, device: torch.device) -> None:
         super().__init__(model, digest, device)
-        self.width = len(self._computed(["a"], model.encode_query, no_progress)[0])
+        self.width = self._computed(["a"], model.encode_query, no_progress)[0].shape[-1]
+
+
+class ThirdPartyEncoder(_VectorModel):
+    """A `SentenceTransformer`."""
 
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> Self:
@@ -114,12 +118,8 @@ class ThirdPartyEncoder(_ThirdPartyModel):
         return _unit(np.stack(vectors)) if vectors else np.empty((0, self.width), np.float32)
 
 
-class ThirdPartyTokenEncoder(_ThirdPartyModel):
-    """A `MultiVectorEncoder`; `width` is the size of a vector."""
-
-    def __init__(self, model: Any, digest: str, device: torch.device) -> None:
-        super().__init__(model, digest, device)
-        self.width = self._computed(["a"], model.encode_query, no_progress)[0].shape[1]
+class ThirdPartyTokenEncoder(_VectorModel):
+    """A `MultiVectorEncoder`."""
 
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> Self:

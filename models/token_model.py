@@ -1,6 +1,6 @@
 """Token models: one transformer over the base that gives token vectors (ColBERT) and dense vectors (DPR).
 
-`student.safetensors` is a delta file (see `deltas`) of the transformer and of the linear layers behind it:
+`student.safetensors` is a delta file, see `numpy_bert`, of the transformer and the linear layers behind it:
 
     projection                    maps the state of a token to its vector, normalize(W state + b)
     question_head, passage_head   map the mean of a text's states to its vector, normalize(W mean + b)

@@ -30,8 +30,8 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .deltas import DELTA_FORMAT, changed_weights, read_delta
 from .model_files import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json, read_tensors
+from .numpy_bert import DELTA_FORMAT, changed_weights, read_delta
 
 QUANTIZED_FORMAT = "spanwise-quantized-1"
 GROUP = 32  # weights that share a scale in 4 bits
@@ -209,7 +209,7 @@ def _steps(tensor: Tensor, scale: Tensor) -> Tensor:
 
 
 def _stored(name: str, tensor: Tensor, is_new: bool) -> dict[str, Tensor]:
-    """The tensors in a delta file of a new weight, or of a difference from the base; see `deltas`."""
+    """The tensors in a delta file of a new weight, or of a difference from the base; see `numpy_bert`."""
     tensor = tensor.float()
     if is_new:
         return {f"{name}:new": tensor.contiguous()}

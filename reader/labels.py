@@ -196,19 +196,13 @@ def label_of(windows: Sequence[WindowLogits], passage: Tokens, sentences: Ranges
     """
     start, end = merged_logits(windows, len(passage.ids))
     nulls = [(window.null_start, window.null_end) for window in windows]
-    null_start, null_end = min(nulls, key=sum, default=(np.nan, np.nan))
-    start_positions, start_logits = _best(start)
-    end_positions, end_logits = _best(end)
     means = [mean_evidence(windows, passage.offsets, *sentence) for sentence in sentences]
     return PairLabel(
         min(len(passage.ids), MAX_TOKENS),
         max((window.relevance for window in windows), default=np.nan),
-        null_start,
-        null_end,
-        start_positions,
-        start_logits,
-        end_positions,
-        end_logits,
+        *min(nulls, key=sum, default=(np.nan, np.nan)),
+        *_best(start),
+        *_best(end),
         np.array([np.nan if mean is None else mean[SUPPORT] for mean in means], dtype=np.float16),
     )
 
@@ -237,12 +231,9 @@ def _label(shard: Shard, position: int) -> PairLabel:
     values = np.frombuffer(shard, "<f2", _n_values(n, s), position + _HEAD.size)
     single, best, support = np.split(values, [3, 3 + 4 * n])
     start_positions, start_logits, end_positions, end_logits = best.reshape(4, n)
-    relevance, null_start, null_end = map(float, single)
     return PairLabel(
         n_tokens,
-        relevance,
-        null_start,
-        null_end,
+        *map(float, single),
         start_positions.view("<u2"),
         start_logits,
         end_positions.view("<u2"),

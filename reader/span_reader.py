@@ -40,6 +40,7 @@ from .spans import (
 if TYPE_CHECKING:
     from torch import nn
 
+BATCH_TOKENS = 4096
 SUPPORT, PASSAGE, YES_NO, YES, SEVERAL = range(len(EVIDENCE_OUTPUTS))
 
 
@@ -98,8 +99,6 @@ class SpanReader:
         answers_null: bool = True,
         max_length: int = 384,
         stride: int = 128,
-        batch_tokens: int = 4096,
-        max_answer_tokens: int | None = None,
         split: Split = lambda text: (),
     ) -> None:
         self.scores = scores
@@ -108,11 +107,10 @@ class SpanReader:
         self.answers_null = answers_null
         self.max_length = max_length
         self.stride = stride
-        self.batcher = Batcher(batch_tokens)
+        self.batcher = Batcher(BATCH_TOKENS)
         self.special = special_tokens(tokenizer)
         self.split = split
-        longest = MAX_LONG_TOKENS if scores.has_evidence else MAX_ANSWER_TOKENS
-        self.max_answer_tokens = max_answer_tokens or longest
+        self.max_answer_tokens = MAX_LONG_TOKENS if scores.has_evidence else MAX_ANSWER_TOKENS
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -284,21 +284,18 @@ class _Rows:
         max_first = max(0, len(tokens.ids) - room)
         if number or example.start is None or example.end is None:
             first = rng.randint(0, max_first)
-            row = TrainingRow(question_ids, context_ids, tokens.ids[first : first + room], first=first)
+            targets: dict[str, Any] = {}
         else:
             answer, last = token_labels(tokens.offsets, example.start, example.end)
             last = min(last, answer + room - 1)
             first = rng.randint(max(0, last - room + 1), min(answer, max_first))
-            row = TrainingRow(
-                question_ids,
-                context_ids,
-                tokens.ids[first : first + room],
-                (answer - first, last - first),
-                self._support(passage, example.start, example.end, first, room),
-                example.labels,
-                first=first,
-            )
-        return replace(row, teacher=self._teacher(example, number, slice(first, first + room)))
+            support = self._support(passage, example.start, example.end, first, room)
+            targets = {"answer": (answer - first, last - first), "support": support, "labels": example.labels}
+        window = slice(first, first + room)
+        teacher = self._teacher(example, number, window)
+        return TrainingRow(
+            question_ids, context_ids, tokens.ids[window], teacher=teacher, first=first, **targets
+        )
 
     def _support(self, passage: str, start: int, end: int, first: int, room: int) -> tuple[int, int]:
         """The first and last token of the answer's sentences in the window."""
@@ -466,7 +463,6 @@ def _teacher_logits(rows: Group, batch: spans.ModelInput, device: torch.device) 
             relevance[number] = row.teacher.relevance
             is_scored[number] = True
     arrays = (is_scored, start, end, null, relevance, support)
-    tensors = [torch.from_numpy(array).to(device) for array in arrays]
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
     return losses.TeacherLogits(*tensors)
 

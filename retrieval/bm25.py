@@ -23,20 +23,15 @@ from math import log
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import IndexEmpty
 
-from ..index import Snapshot
-from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
-from ..index.protocol import Ids, Places, Ranking
+from ..index.protocol import Doubles, Ids, Places, Ranking
 from ..index.top_k import best, check_k, rows_among
-from .stage import Stage, Terms, lexical_stage
 
-Scores = NDArray[np.float64]  # (rows,)
-Number = TypeVar("Number", float, Scores)
+Number = TypeVar("Number", float, Doubles)
 
 
 def idf_lucene(df: int, n_docs: int) -> float:
@@ -79,7 +74,7 @@ class TermWeight:
     k1: float
     b: float
 
-    def __call__(self, tf: Scores, lengths: Ids) -> Scores:
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
         """weight * tf_saturation for passages of these lengths that contain the term `tf` times."""
         return self.weight * tf_saturation(tf, lengths / self.avgdl, self.k1, self.b)
 
@@ -102,11 +97,13 @@ class BM25:
         if not 0 <= self.b <= 1:
             raise ValueError(f"b must be from 0 to 1, not {self.b}")
 
-    def scores(self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics) -> Scores:
+    def scores(
+        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
+    ) -> Doubles:
         """The score of every row, 0 without a common term."""
         scores = np.zeros(len(postings))
         for term, times in Counter(question).items():
-            if len(postings.find(term)[0]):
+            if len(postings.term(term).rows):
                 weight = times * self.idf(statistics.df[term], statistics.n_docs)
                 formula = TermWeight(weight, statistics.avgdl, self.k1, self.b)
                 rows, weights = postings.weighted(term, formula)
@@ -117,7 +114,7 @@ class BM25:
         """Lucene's idf, see `idf_lucene`."""
         return idf_lucene(df, n_docs)
 
-    def norms(self, lengths: Ids, avgdl: float) -> Scores:
+    def norms(self, lengths: Ids, avgdl: float) -> Doubles:
         """The `length_norm` of passages of these lengths."""
         return length_norm(lengths / avgdl, self.k1, self.b)
 
@@ -131,12 +128,6 @@ def bm25_index(
     """The index of the ranking `bm25`."""
     chosen = weighting or BM25()
     return PostingsIndex(postings, chosen, places, corpus, saturation=chosen)
-
-
-def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:
-    """The retriever `bm25` over a snapshot."""
-    index = bm25_index(snapshot.postings(), snapshot.places, weighting=weighting)
-    return lexical_stage("bm25", index, snapshot, analyzer)
 
 
 class RankBM25Index:

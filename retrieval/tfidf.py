@@ -18,13 +18,10 @@ from dataclasses import dataclass
 from math import log10, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
-from ..index.protocol import Ids, Places
-
-Scores = NDArray[np.float64]  # (rows,)
+from ..index.protocol import Doubles, Ids, Places
 
 
 def idf_lg(df: int, n_docs: int) -> float:
@@ -49,7 +46,7 @@ def norm(weights: Mapping[str, float]) -> float:
     return sqrt(sum(weight * weight for weight in weights.values()))
 
 
-def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> Scores:
+def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> Doubles:
     """The length of every row's vector, (rows,) float64; `statistics` must cover all terms.
 
     Squares are added in the order of the terms' bytes, the same in every segmentation.
@@ -74,7 +71,7 @@ class TermProduct:
     weight: float
     idf: float
 
-    def __call__(self, tf: Scores, lengths: Ids) -> Scores:
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
         """weight * (1 + lg tf) * idf; `TfIdf.scores` divides by the lengths."""
         return self.weight * (1 + np.log10(tf)) * self.idf
 
@@ -86,9 +83,11 @@ class TfIdf:
     norms: the `document_norms` of the postings that are searched, (rows,) float64.
     """
 
-    norms: Scores
+    norms: Doubles
 
-    def scores(self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics) -> Scores:
+    def scores(
+        self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
+    ) -> Doubles:
         """The cosine of every row with the question, 0 without a common term of any weight."""
         scores = np.zeros(len(postings))
         weights = log_weights(question, statistics)

@@ -35,7 +35,7 @@ from spanwise.types import (
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import STOP_WORDS, Analyzer
 from ...index.snapshot import Snapshot
-from ...reader.prompt import REFUSAL, chat_messages
+from ...reader.generators.protocol import REFUSAL, chat_messages
 from ...reader.support import Checker
 from ..folders import Root, resolve_document_id
 from ..json_records import filter_record, hit_record, place_record, spelling_record

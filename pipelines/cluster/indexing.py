@@ -25,8 +25,14 @@ from spanwise.errors import SpanwiseError
 from spanwise.types import ProgressCallback, SyncReport, no_progress
 
 from ...index.analysis import Analyzer
-from ...index.copying import copy_documents
-from ...index.shards import SHARD, is_sharded, shard_folders, shard_of, write_manifest
+from ...index.shards import (
+    SHARD,
+    copy_documents,
+    is_sharded,
+    shard_folders,
+    shard_of,
+    write_manifest,
+)
 from ...index.store import Store
 from ..folders import CATALOG_NAME, FOLDER_NAME
 from ..library.loaded_models import MODEL

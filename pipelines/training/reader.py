@@ -23,10 +23,9 @@ from ...corpora.datasets.squad import SquadArticle, SquadDataset
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import score_v1
 from ...models.bert import BertSpanModel
-from ...models.deltas import read_delta
 from ...models.load import load_span_model, n_positions, save_span_model
 from ...models.model_files import BUILTIN, builtin_folder, file_sha256, find_base, find_model, is_base
-from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD
+from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD, read_delta
 from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory

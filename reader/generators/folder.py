@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from spanwise.errors import GenerationFailed, ModelRejected
 
 from ...models.model_files import find_model, folder_digest
-from ..prompt import Message
 
 DEFAULT_CONTEXT = 2048  # tokens, of a model that states no limit
 STOP_S = 2.0  # the longest wait for the current step of the model
@@ -41,7 +40,7 @@ class TransformersGenerator:
         return len(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def generate(
-        self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
+        self, messages: Sequence[Mapping[str, str]], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
         """Yields the text in tokens; see `Generator`."""
         import torch
@@ -77,7 +76,7 @@ class TransformersGenerator:
         if errors:
             raise GenerationFailed(f"{self.name} failed: {errors[0]}") from errors[0]
 
-    def _inputs(self, messages: Sequence[Message]) -> Any:
+    def _inputs(self, messages: Sequence[Mapping[str, str]]) -> Any:
         """The prompt as tensors, by the chat template if there is one."""
         if self.tokenizer.chat_template:
             options = {"add_generation_prompt": True, "return_dict": True, "return_tensors": "pt"}

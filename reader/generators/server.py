@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from spanwise.errors import GenerationFailed, needing
-
-from ..prompt import Message
 
 KEY = "SPANWISE_API_KEY"
 TIMEOUT_S = 120.0  # without a byte from the server
@@ -72,7 +70,7 @@ class ChatServer:
         return others + (len(data) - others + 1) // 2
 
     def generate(
-        self, messages: Sequence[Message], max_tokens: int, timeout_s: float | None = None
+        self, messages: Sequence[Mapping[str, str]], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
         """Yields the text as it arrives; see `Generator`. Closing it early closes the connection."""
         ends = time.monotonic() + (timeout_s or float("inf"))

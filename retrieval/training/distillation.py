@@ -17,6 +17,7 @@ heads).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,15 +31,16 @@ from torch import Tensor, nn
 
 from spanwise.types import RankingExample
 
-from ...models.batching import PackedTokens, shuffled_batches, token_budget_batches
+from ...models.batching import PackedTokens, padded, shuffled_batches, token_budget_batches
 from ...models.packed_forward import Backbone
 from ...models.packed_training import training_states
 from ...models.precision import autocast
-from ...models.tokenizer import TokenRow, TokenRows
+from ...models.tokenizer import TokenRow, TokenRows, packed_rows
 from ...models.training import Progress, TrainingConfig, freeze, train
-from .lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss, length_buckets, mean_length
 
 BATCH_TOKENS = 16384  # of an evaluation
+PAD_MULTIPLE = 32
+_BUCKET = 64  # smaller buckets pad less and compute slower
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Side = Literal["question", "passage"]
@@ -261,10 +263,7 @@ def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.floa
     total = np.zeros(backbone.config.hidden_size)  # type: ignore[union-attr, arg-type]
     n_tokens = 0
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS // 2):
-        texts = [rows[i] for i in batch]
-        tokens = PackedTokens.of([row.ids for row in texts])
-        firsts = zip(tokens.starts(), texts, strict=True)
-        compared = np.concatenate([first + np.array(row.places) for first, row in firsts])
+        tokens, compared = packed_rows([rows[i] for i in batch])
         states = runner.states(tokens)[torch.from_numpy(compared)].float()
         total += states.sum(dim=0, dtype=torch.float64).numpy()
         n_tokens += len(compared)
@@ -294,3 +293,58 @@ def _in_buckets(model: Any, passages: Sequence[TokenRow]) -> TextVectors:
     buckets = length_buckets([len(row) for row in passages])
     parts = [model([passages[i] for i in bucket], "passage") for bucket in buckets]
     return TextVectors.joined(parts, np.argsort(np.concatenate(buckets)))
+
+
+def draw_lists(
+    examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
+) -> list[RankingExample]:
+    """A list for each epoch and example, in order, without the examples that have no negatives.
+
+    The seed draws the positive passage and up to `negatives` negatives. ValueError when no example has
+    negatives.
+    """
+    rng = random.Random(seed)
+    lists = []
+    for _ in range(epochs):
+        for example in examples:
+            others = range(example.n_positive, len(example.passages))
+            if others:
+                positive = rng.randrange(example.n_positive)
+                drawn = [positive, *rng.sample(others, min(negatives, len(others)))]
+                passages = tuple(example.passages[i] for i in drawn)
+                scores = tuple(example.scores[i] for i in drawn if example.scores)
+                lists.append(RankingExample(example.question, passages, 1, scores))
+    if not lists:
+        raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
+    return lists
+
+
+def length_buckets(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+    """The positions of items in buckets of similar length, short ones first, to save padding.
+
+    >>> [part.tolist() for part in length_buckets([70, 10, 100, 30])]
+    [[1, 3], [0, 2]]
+    """
+    buckets = -(-np.asarray(lengths) // _BUCKET)
+    return [np.flatnonzero(buckets == bucket) for bucket in np.unique(buckets)]
+
+
+def mean_length(lengths: Sequence[int]) -> int:
+    """The mean of the padded lengths, rounded up."""
+    return -(-sum(padded(length, PAD_MULTIPLE) for length in lengths) // len(lengths))
+
+
+def label_loss(scores: Tensor, positive: Tensor) -> Tensor:
+    """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) columns.
+
+    With the passages of all questions of a batch as columns these are in-batch negatives.
+
+    >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 5)
+    0.18092
+    """
+    return F.cross_entropy(scores.float(), positive)
+
+
+def in_rows(scores: Sequence[Tensor]) -> Tensor:
+    """(B, n) from lists of different lengths, missing scores -inf."""
+    return torch.nn.utils.rnn.pad_sequence(list(scores), batch_first=True, padding_value=-torch.inf)

@@ -21,8 +21,8 @@ class Counting:
     def scores(self, question, postings, statistics):
         scores = np.zeros(len(postings))
         for term in question:
-            rows, counts = postings.find(term)
-            scores[rows] += counts
+            pairs = postings.term(term)
+            scores[pairs.rows] += pairs.counts
         return scores
 
 

@@ -14,9 +14,8 @@ from spanwise.models import cold_start, encoder
 from spanwise.models.batching import PackedTokens
 from spanwise.models.bert import bert_span_model
 from spanwise.models.cold_start import NumpyFirstScores, NumpyFirstTokenEncoder
-from spanwise.models.deltas import DELTA_FORMAT
 from spanwise.models.model_files import BASE_SHA256, BUILTIN, READER, builtin_folder, find_base
-from spanwise.models.numpy_bert import PREFIX, NumpyBert, gelu
+from spanwise.models.numpy_bert import DELTA_FORMAT, PREFIX, NumpyBert, gelu
 from spanwise.models.weights import Checkpoint, read_checkpoint, tuned_weights
 from spanwise.postponed import PostponedImport
 from spanwise.reader.load import load_reader

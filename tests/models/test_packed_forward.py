@@ -13,7 +13,6 @@ from tiny_models import of_family, tokens_of
 
 from spanwise.models import packed_training
 from spanwise.models.bert import bert_backbone, span_model_names
-from spanwise.models.linear_kernels import PlainLinear, PrepackedLinear, kind_for
 from spanwise.models.numpy_bert import BertConfig
 from spanwise.models.packed_forward import (
     Backbone,
@@ -23,7 +22,7 @@ from spanwise.models.packed_forward import (
     is_packable,
     padded_forward,
 )
-from spanwise.models.precision import has_bf16
+from spanwise.models.precision import PlainLinear, PrepackedLinear, has_bf16, kind_for
 from spanwise.models.weights import Checkpoint
 
 CPU = torch.device("cpu")

@@ -11,9 +11,9 @@ from tiny_models import changed_base
 from torch import nn
 
 from spanwise.errors import ModelRejected
-from spanwise.models.deltas import DELTA_FORMAT, read_delta
 from spanwise.models.load import tuned_backbone
 from spanwise.models.model_files import BASE_SHA256, WEIGHTS, find_base
+from spanwise.models.numpy_bert import DELTA_FORMAT, read_delta
 from spanwise.models.weights import (
     GROUP,
     Checkpoint,
@@ -120,7 +120,7 @@ def test_parts_that_do_not_fit_together_are_refused(tmp_path, damage, message):
 def test_files_for_another_base_and_damaged_files_are_refused(tmp_path, monkeypatch):
     tuned, base = tuned_and_base()
     save_delta(tmp_path / "d", tuned.state_dict(), base)
-    monkeypatch.setattr("spanwise.models.deltas.BASE_SHA256", "c" * 64)
+    monkeypatch.setattr("spanwise.models.numpy_bert.BASE_SHA256", "c" * 64)
     with pytest.raises(ModelRejected, match="not made for the base"):
         apply_delta(Model(), tmp_path / "d")
     monkeypatch.undo()

@@ -21,8 +21,7 @@ from tiny_models import SIZES, saved, tiny_encoder
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
 from spanwise.reader.generators import gguf
 from spanwise.reader.generators import server as chat
-from spanwise.reader.generators.protocol import load_generator
-from spanwise.reader.prompt import chat_messages
+from spanwise.reader.generators.protocol import chat_messages, load_generator
 
 KEY = "sk-secret-0123456789"
 MESSAGES = chat_messages("Who built it?", ["Ada built it."], 2)

@@ -15,11 +15,11 @@ import numpy as np
 from crashes import killed_at
 from made_corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, tokens_of
+from rankings import bm25_retriever
 
 from spanwise.errors import SpanwiseError
 from spanwise.index import Snapshot, Store
 from spanwise.index.catalog import Catalog
-from spanwise.retrieval.bm25 import bm25_retriever
 
 
 def texts(name: str, version: int, n: int = 2) -> tuple[str, ...]:
@@ -147,7 +147,7 @@ def check_stamp(snapshot: Snapshot) -> int:
     if generation:
         (text,) = stamp(generation).put["stamp"]
         assert snapshot.document("stamp").text == text
-        assert len(snapshot.postings().find(f"n{generation}")[0]) == 2
+        assert len(snapshot.postings().term(f"n{generation}").rows) == 2
         (nearest,) = snapshot.vectors(MODEL).search(vector_of(text)[np.newaxis], 2)
         (late,) = snapshot.maxsim(TOKEN_MODEL).search([tokens_of(text)], 2)
         for ranking in (nearest, late):
@@ -196,7 +196,7 @@ def answers(index: Path) -> object:
             snapshot.passages(snapshot.passage_ids()),
             [snapshot.document(name) for name in snapshot.files()],
             postings.all_statistics,
-            [postings.find(term)[0].tolist() for term in ("mill", "a2", "f1")],
+            [postings.term(term).rows.tolist() for term in ("mill", "a2", "f1")],
             [(snapshot.passages(each.passage_ids.tolist()), each.scores.tolist()) for each in (dense, late)],
         )
 

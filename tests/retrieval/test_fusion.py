@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from made_corpora import PLAIN
+from rankings import bm25_retriever
 
 from spanwise.index.protocol import Ranking
-from spanwise.retrieval.bm25 import bm25_retriever
 from spanwise.retrieval.stage import FusionRetriever, fuse, lexical_stage
 from spanwise.retrieval.tfidf import tfidf_index
 from spanwise.types import Passage
@@ -26,7 +26,7 @@ class Documents:
     def __init__(self) -> None:
         self.read: list[int] = []
 
-    def found(self, passage_ids):
+    def cached_passages(self, passage_ids):
         self.read += passage_ids
         return [Passage(number, f"d{number}", 0, 1, "x") for number in passage_ids]
 

@@ -8,10 +8,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from made_corpora import PLAIN
+from rankings import bm25_retriever
 
 from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics
-from spanwise.retrieval.bm25 import BM25, RankBM25Index, bm25_retriever, idf_lucene, tf_saturation
+from spanwise.retrieval.bm25 import BM25, RankBM25Index, idf_lucene, tf_saturation
 from spanwise.retrieval.stage import lexical_stage
 from spanwise.retrieval.tfidf import log_weights, norm, tfidf_index
 
@@ -52,10 +53,10 @@ def test_scores_are_those_of_the_formula_to_the_last_bit(corpus_of) -> None:
     for question in (words, words[:3] * 3, words[::-1], words):
         expected = np.zeros(len(postings))
         for term, times in Counter(question).items():
-            rows, tf = postings.find(term)
-            ratio = postings.lengths[rows] / statistics.avgdl
+            pairs = postings.term(term)
+            ratio = postings.lengths[pairs.rows] / statistics.avgdl
             idf = idf_lucene(statistics.df[term], statistics.n_docs)
-            expected[rows] += times * idf * tf_saturation(tf.astype(float), ratio, 0.9, 0.4)
+            expected[pairs.rows] += times * idf * tf_saturation(pairs.counts.astype(float), ratio, 0.9, 0.4)
         assert weighting.scores(question, postings, statistics).tolist() == expected.tolist()
 
 

@@ -124,7 +124,7 @@ def test_copies_of_a_passage_keep_their_vectors_in_a_split(notes, encoders, monk
         library.sync()
         index = library.store.path
     monkeypatch.setattr("spanwise.pipelines.cluster.indexing.PASSAGES_PER_COMMIT", 2)
-    monkeypatch.setattr("spanwise.index.copying.COPIED_TOGETHER", 3)
+    monkeypatch.setattr("spanwise.index.shards.COPIED_TOGETHER", 3)
     split_index(index, 1)
     with spanwise.open_index(index, cache=False) as library:
         assert len(library.passages()) == 12

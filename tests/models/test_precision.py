@@ -9,9 +9,8 @@ from tiny_models import of_family, tokens_of
 from torch.nn.functional import gelu, linear
 
 from spanwise.models import precision
-from spanwise.models.linear_kernels import Int8Linear, largest_weight
 from spanwise.models.packed_forward import Backbone, PackedBert, PackedTokens
-from spanwise.models.precision import PRECISION, compute_dtype, has_bf16, has_int8
+from spanwise.models.precision import PRECISION, Int8Linear, compute_dtype, has_bf16, has_int8, largest_weight
 
 CPU = torch.device("cpu")
 
