@@ -231,9 +231,12 @@ def _label(shard: Shard, position: int) -> PairLabel:
     values = np.frombuffer(shard, "<f2", _n_values(n, s), position + _HEAD.size)
     single, best, support = np.split(values, [3, 3 + 4 * n])
     start_positions, start_logits, end_positions, end_logits = best.reshape(4, n)
+    relevance, null_start, null_end = map(float, single)
     return PairLabel(
         n_tokens,
-        *map(float, single),
+        relevance,
+        null_start,
+        null_end,
         start_positions.view("<u2"),
         start_logits,
         end_positions.view("<u2"),

@@ -26,10 +26,13 @@ import numpy as np
 
 from spanwise.errors import IndexEmpty
 
+from ..index import Snapshot
+from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
 from ..index.protocol import Doubles, Ids, Places, Ranking
 from ..index.top_k import best, check_k, rows_among
+from .stage import Stage, Terms, lexical_stage
 
 Number = TypeVar("Number", float, Doubles)
 
@@ -128,6 +131,12 @@ def bm25_index(
     """The index of the ranking `bm25`."""
     chosen = weighting or BM25()
     return PostingsIndex(postings, chosen, places, corpus, saturation=chosen)
+
+
+def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:
+    """The retriever `bm25` over a snapshot."""
+    index = bm25_index(snapshot.postings(), snapshot.places, weighting=weighting)
+    return lexical_stage("bm25", index, snapshot, analyzer)
 
 
 class RankBM25Index:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +11,14 @@ from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
 from numpy.typing import NDArray
 
-from spanwise.index import Snapshot, Store
-from spanwise.index.analysis import Analyzer
+from spanwise.index import Store
 from spanwise.index.protocol import Ranking
-from spanwise.retrieval.bm25 import BM25, bm25_index
-from spanwise.retrieval.stage import Stage, lexical_stage
+from spanwise.retrieval.bm25 import bm25_index
+from spanwise.retrieval.stage import lexical_stage
 from spanwise.retrieval.tfidf import tfidf_index
 
 WORDS = [f"w{number}" for number in range(12)]
 QUESTIONS = ["w0", "w1 w2", "w3 w3 w4 w11", "w5 w6 w7 w8"]
-
-
-def bm25_retriever(
-    snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None
-) -> Stage[Sequence[Sequence[str]]]:
-    """The retriever `bm25` over a snapshot."""
-    index = bm25_index(snapshot.postings(), snapshot.places, weighting=weighting)
-    return lexical_stage("bm25", index, snapshot, analyzer)
 
 
 def encode(store: Store) -> None:

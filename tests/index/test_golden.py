@@ -27,7 +27,7 @@ def answers(store: Store) -> dict[str, Any]:
     from made_corpora import MODEL, PLAIN, vector_of
     from made_token_vectors import TOKEN_MODEL, tokens_of
 
-    from rankings import bm25_retriever
+    from spanwise.retrieval.bm25 import bm25_retriever
 
     with store.snapshot() as snapshot:
         dense = snapshot.vectors(MODEL).search(vector_of("the mill")[np.newaxis], 4)[0]

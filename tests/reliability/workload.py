@@ -15,11 +15,11 @@ import numpy as np
 from crashes import killed_at
 from made_corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, tokens_of
-from rankings import bm25_retriever
 
 from spanwise.errors import SpanwiseError
 from spanwise.index import Snapshot, Store
 from spanwise.index.catalog import Catalog
+from spanwise.retrieval.bm25 import bm25_retriever
 
 
 def texts(name: str, version: int, n: int = 2) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from made_corpora import PLAIN
-from rankings import bm25_retriever
 
 from spanwise.index.protocol import Ranking
+from spanwise.retrieval.bm25 import bm25_retriever
 from spanwise.retrieval.stage import FusionRetriever, fuse, lexical_stage
 from spanwise.retrieval.tfidf import tfidf_index
 from spanwise.types import Passage

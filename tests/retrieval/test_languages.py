@@ -10,10 +10,10 @@ from unicodedata import normalize
 
 import pytest
 from made_corpora import document_of
-from rankings import bm25_retriever
 
 from spanwise.index import FileState
 from spanwise.index.analysis import Analyzer
+from spanwise.retrieval.bm25 import bm25_retriever
 
 # A word, a passage that holds it as it stands here, and one that does not.
 FOUND = [

@@ -8,11 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from made_corpora import PLAIN
-from rankings import bm25_retriever
 
 from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics
-from spanwise.retrieval.bm25 import BM25, RankBM25Index, idf_lucene, tf_saturation
+from spanwise.retrieval.bm25 import BM25, RankBM25Index, bm25_retriever, idf_lucene, tf_saturation
 from spanwise.retrieval.stage import lexical_stage
 from spanwise.retrieval.tfidf import log_weights, norm, tfidf_index
 
