@@ -5,9 +5,6 @@ rounds; figures are medians, and a ratio above 1 means that spanwise is faster. 
 of our ten best passages that the peer also finds. Needs `pip install -e '.[bench]'`; an engine that is not
 installed is named and left out. Texts are the SQuAD files below SPANWISE_DATA, or the sample corpus.
 
-"the machine's peak" reads the same bytes (bm25, dense) or multiplies as often (maxsim) without a result: its
-ratio is the share of the machine's speed that we reach. `benchmarks.precision` prints that of encode.
-
 encode   passages per second, from text to vector
 maxsim   ms per question, from its token vectors to passages
 bm25     ms per question, from its text to ids and scores; on more than one thread all questions at once
