@@ -11,7 +11,6 @@ import gc
 import json
 import os
 import re
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -298,27 +297,31 @@ ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
 """The engines of each comparison, by name."""
 
 
-def main(comparison: str, name: str, folder: str, cpus: str) -> None:
-    """Run one engine: prepare, then answer `["round", k]` with seconds and `["find", k]` with rows."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # the output of libraries does not mix with answers
-    if cpus and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, map(int, cpus.split(",")))
-    corpus = Corpus.load(Path(folder))
-    run = ENGINES[comparison][name](corpus)
-    corpus.passages[:] = corpus.passages if comparison == "encode" else []
-    many: SearchMany = run if comparison == "bm25" else partial(_each, run)
-    if comparison == "encode":
-        many = partial(_each, _nearest(run, corpus))
-    print(json.dumps("ready"), file=answers, flush=True)
-    for line in sys.stdin:
-        request, k = json.loads(line)
-        if request == "find":
-            answer: Any = [[int(row) for row in rows] for rows in many(corpus.questions, k)]
-        else:
+def serve(pipe: Any, comparison: str, name: str, folder: Path, cpus: list[int]) -> None:
+    """Run one engine: prepare, then answer ("round", k) with seconds and ("find", k) with rows.
+
+    The answer to a failure is its RuntimeError.
+    """
+    os.dup2(2, 1)  # the output of libraries does not mix with figures
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    try:
+        corpus = Corpus.load(folder)
+        run = ENGINES[comparison][name](corpus)
+        corpus.passages[:] = corpus.passages if comparison == "encode" else []
+        many: SearchMany = run if comparison == "bm25" else partial(_each, run)
+        if comparison == "encode":
+            many = partial(_each, _nearest(run, corpus))
+        pipe.send("ready")
+        while True:
+            request, k = pipe.recv()
             gc.collect()
-            answer = encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k)
-        print(json.dumps(answer), file=answers, flush=True)
+            if request == "find":
+                pipe.send([[int(row) for row in rows] for rows in many(corpus.questions, k)])
+            else:
+                pipe.send(encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k))
+    except Exception as error:
+        pipe.send(RuntimeError(repr(error)))
 
 
 def encoding_s(encode: Encode, corpus: Corpus) -> float:
@@ -346,7 +349,3 @@ def _each(search: Search, questions: list[str], k: int) -> Any:
 
 def _nearest(encode: Encode, corpus: Corpus) -> Search:
     return lambda question, k: np.argsort(-(encode(corpus.passages) @ encode([question])[0]))[:k]
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
