@@ -347,11 +347,11 @@ class Task:
         settings = read_json(existing(work / SETTINGS, "receive"))
         packed = PackedGroups.load(existing(work / GROUPS, "receive"))
         shift = int(settings["shift"]) if model == "teacher" else 0
-        fields = {
+        special = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in settings[model].items()
         }
-        return cls(packed, packed.rows(shift), SpecialTokens(**fields))
+        return cls(packed, packed.rows(shift), SpecialTokens(**special))
 
 
 # Preparation
