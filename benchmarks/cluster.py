@@ -25,7 +25,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -33,6 +33,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 import spanwise
 from spanwise import ClusterOptions
@@ -52,6 +53,7 @@ PASSAGES_PER_DOCUMENT = 100
 SEARCHES_PER_ASK = 12
 TOLERANCE = {"tfidf": 1e-6, "bm25": 1e-6}  # of a score; 1e-3 for vectors
 Ranking = list[tuple[str, int, float]]
+Matrix = NDArray[np.float32]
 T = TypeVar("T")
 
 
@@ -205,22 +207,15 @@ def indexing(options: argparse.Namespace, root: Path) -> dict[str, Any]:
         quiet, dying = (Shard.of(folder) for folder in folders)
         totals["passages"] += len(dying.places)
         totals["vectors"] += dying.n_vectors
-        totals["shards_that_differ"] += (
-            quiet.postings != dying.postings or quiet.places != dying.places or quiet.files != dying.files
-        )
+        totals["shards_that_differ"] += quiet != dying
         if len(quiet.vectors) and len(quiet.vectors) == len(dying.vectors):
             largest_gap = max(largest_gap, float(np.abs(quiet.vectors - dying.vectors).max()))
-    return {
-        **totals,
-        "largest_gap": largest_gap,
-        "deaths": cluster.n,
-        "s": seconds,
-    }
+    return {**totals, "largest_gap": largest_gap, "deaths": cluster.n, "s": seconds}
 
 
 @dataclass(frozen=True)
 class Shard:
-    """The content of a shard, to compare it with another.
+    """The content of a shard; equal ones may have other vectors.
 
     postings: the ids of the segments with postings.
     places: the document and position of each passage.
@@ -232,8 +227,8 @@ class Shard:
     postings: set[str]
     places: Sequence[Any]
     files: Any
-    n_vectors: int
-    vectors: np.ndarray[Any, np.dtype[np.float32]]
+    n_vectors: int = field(compare=False)
+    vectors: Matrix = field(compare=False)
 
     @classmethod
     def of(cls, folder: Path) -> Shard:
@@ -261,12 +256,12 @@ class RandomEncoder:
     width = 384
     device = "cpu"
 
-    def vectors(self, n: int, seed: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def vectors(self, n: int, seed: int) -> Matrix:
         """(n, 384) unit vectors."""
         rows = np.random.default_rng(seed).standard_normal((n, self.width), np.float32)
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
-    def encode_questions(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    def encode_questions(self, texts: Sequence[str]) -> Matrix:
         """(n, 384) unit vectors."""
         return np.concatenate([self.vectors(1, len(text)) for text in texts])
 

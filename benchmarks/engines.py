@@ -11,8 +11,6 @@ import gc
 import json
 import os
 import re
-import sqlite3
-import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -86,25 +84,20 @@ class Corpus:
         return dict(zip(self.questions, parts, strict=True))
 
 
-def spanwise_library(corpus: Corpus) -> tuple[Library, dict[str, int]]:
-    """Our index of the passages, and the number of each by the id of its document."""
+def spanwise_library(corpus: Corpus) -> tuple[Library, dict[int, int]]:
+    """Our index of the passages, and the number of each by its id in the index."""
     documents = paragraph_documents([("", text) for text in corpus.passages])
     numbers = {document_id_of(text): number for number, text in enumerate(corpus.passages)}
-    return document_library(documents, corpus.folder / "index", "whole"), numbers
-
-
-def numbers_by_passage(library: Library, numbers: dict[str, int]) -> dict[int, int]:
-    """The number of each passage by its id in the index."""
+    library = document_library(documents, corpus.folder / "index", "whole")
     with library.reading() as snapshot:
         ids = snapshot.passage_ids().tolist()
         places = zip(ids, snapshot.places(ids), strict=True)
-        return {passage_id: numbers[place[0]] for passage_id, place in places}
+        return library, {passage_id: numbers[place[0]] for passage_id, place in places}
 
 
 def bm25(corpus: Corpus, hits: bool) -> SearchMany:
     """From questions to ids and scores, or to hits with text and place."""
-    library, numbers = spanwise_library(corpus)
-    by_passage = numbers_by_passage(library, numbers)
+    library, by_passage = spanwise_library(corpus)
     snapshot = library.store.snapshot()
     retriever = bm25_retriever(snapshot, library.analyzer)
     if hits:
@@ -116,36 +109,27 @@ def bm25(corpus: Corpus, hits: bool) -> SearchMany:
     return lambda questions, k: [numbered[ranking.passage_ids] for ranking in retriever.rank(questions, k)]
 
 
-def bm25s(corpus: Corpus, backend: str) -> SearchMany:
-    """bm25s as its manual says, with stop words and a stemmer."""
+def bm25s(corpus: Corpus) -> SearchMany:
+    """bm25s on numba as its manual says, with stop words and a stemmer."""
     library: Any = import_module("bm25s")
     stemmer = import_module("Stemmer").Stemmer("english")
 
     def tokenized(texts: list[str]) -> Any:
         return library.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False)
 
-    index = library.BM25(k1=1.2, b=0.75, backend=backend)
+    index = library.BM25(k1=1.2, b=0.75, backend="numba")
     index.index(tokenized(corpus.passages), show_progress=False)
     options = {"show_progress": False, "n_threads": THREADS if THREADS > 1 else 0}
     return lambda questions, k: index.retrieve(tokenized(questions), k=k, **options).documents
 
 
-def _words(stemmer: Any, text: str) -> list[str]:
-    words = [word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]
-    return list(stemmer.stemWords(words))
-
-
-def rank_bm25(corpus: Corpus) -> SearchMany:
-    """rank_bm25, which scores every passage in Python and numpy."""
-    words = partial(_words, import_module("Stemmer").Stemmer("english"))
-    rows = list(range(len(corpus.passages)))
-    index = import_module("rank_bm25").BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
-    return lambda questions, k: [index.get_top_n(words(question), rows, n=k) for question in questions]
-
-
 def rank_bm25_rs(corpus: Corpus) -> SearchMany:
     """The port of rank_bm25 to Rust: its scores on all threads, the best by numpy, faster than get_top_n."""
-    words = partial(_words, import_module("Stemmer").Stemmer("english"))
+    stem = import_module("Stemmer").Stemmer("english").stemWords
+
+    def words(text: str) -> list[str]:
+        return list(stem([word for word in WORD.findall(text.lower()) if word not in STOP_WORDS]))
+
     index = import_module("rank_bm25_rs").BM25Okapi(list(map(words, corpus.passages)), k1=1.2, b=0.75)
 
     def best(scores: Any, k: int) -> Any:
@@ -185,25 +169,9 @@ def tantivy(corpus: Corpus) -> SearchMany:
     return lambda questions, k: list(run(partial(search, k=k), questions))
 
 
-def fts5(corpus: Corpus) -> SearchMany:
-    """SQLite's full-text index, in memory."""
-    db = sqlite3.connect(":memory:")
-    db.execute("CREATE VIRTUAL TABLE t USING fts5(body, content='', tokenize='porter unicode61')")
-    db.executemany("INSERT INTO t(rowid, body) VALUES (?, ?)", enumerate(corpus.passages))
-    db.execute("INSERT INTO t(t) VALUES ('optimize')")
-
-    def search(question: str, k: int) -> Any:
-        words = " OR ".join(f'"{word}"' for word in WORD.findall(question))
-        rows = db.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (words, k))
-        return [row for [row] in rows]
-
-    return partial(_each, search)
-
-
 def dense(corpus: Corpus) -> Search:
     """Our vector index: a vector in, ids of passages out."""
-    library, numbers = spanwise_library(corpus)
-    by_passage = numbers_by_passage(library, numbers)
+    library, by_passage = spanwise_library(corpus)
     with library.store.writer() as writer:
         writer.put_vectors(DIGEST, list(by_passage), corpus.matrix("vectors")[list(by_passage.values())])
         writer.commit()
@@ -243,10 +211,9 @@ def maxsim(corpus: Corpus) -> Search:
     """Our index of token vectors in 4 bits: the vectors of a question in, ids of passages out."""
     from spanwise.pipelines.parsing.sync import sync_tokens
 
-    library, numbers = spanwise_library(corpus)
+    library, by_passage = spanwise_library(corpus)
     encoder: Any = StoredTokens(corpus)
     sync_tokens(library.store, encoder)
-    by_passage = numbers_by_passage(library, numbers)
     index = library.store.snapshot().maxsim(DIGEST)
 
     def search(question: str, k: int) -> list[int]:
@@ -307,39 +274,6 @@ def sentence_transformers(corpus: Corpus, bf16: bool) -> Encode:
     return encode
 
 
-def reading(n_bytes: float) -> Callable[[], object]:
-    """A function that reads N bytes as fast as the machine can: a dot product of float32 numbers."""
-    numbers = np.ones(max(1, int(n_bytes) // 4), np.float32)
-    return lambda: numbers.dot(numbers)
-
-
-def peak_of_dense(corpus: Corpus) -> Search:
-    """Reading the vectors, two bytes per number."""
-    read = reading(2 * corpus.matrix("vectors").size)
-    return lambda question, k: [read()][:0]
-
-
-def peak_of_maxsim(corpus: Corpus) -> Search:
-    """A float32 product of a quarter of the operations: with VNNI, four of 8 bits take the time of one."""
-    n_rows = float(np.mean(corpus.matrix("question_lengths")))
-    side = round((corpus.matrix("tokens").size * n_rows / 4) ** (1 / 3))
-    square = np.ones((side, side), np.float32)
-    return lambda question, k: [square @ square][:0]
-
-
-def peak_of_bm25(corpus: Corpus) -> SearchMany:
-    """Reading all postings of a question's terms, four bytes each; the search skips some."""
-    library, _ = spanwise_library(corpus)
-    postings = library.store.snapshot().postings()
-    n_pairs = [
-        sum(len(postings.term(term).rows) for term in set(library.analyzer.question_terms(question)))
-        for question in corpus.questions
-    ]
-    read = reading(4 * float(np.mean(n_pairs)))
-    return lambda questions, k: [[read()][:0] for _ in questions]
-
-
-PEAK = "the machine's peak"
 ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
     "encode": {
         "spanwise": encoder,
@@ -350,45 +284,44 @@ ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
         "spanwise": maxsim,
         "maxsim-cpu": maxsim_cpu,
         "torch float32": torch_maxsim,
-        PEAK: peak_of_maxsim,
     },
     "bm25": {
         "spanwise": partial(bm25, hits=False),
         "spanwise, text and place": partial(bm25, hits=True),
-        "bm25s (numba)": partial(bm25s, backend="numba"),
-        "bm25s (numpy)": partial(bm25s, backend="numpy"),
-        "rank_bm25": rank_bm25,
+        "bm25s (numba)": bm25s,
         "rank-bm25-rs": rank_bm25_rs,
-        "SQLite FTS5": fts5,
         "tantivy": tantivy,
-        PEAK: peak_of_bm25,
     },
-    "dense": {"spanwise": dense, "FAISS IndexFlatIP": faiss_flat, PEAK: peak_of_dense},
+    "dense": {"spanwise": dense, "FAISS IndexFlatIP": faiss_flat},
 }
-"""The engines of each comparison, by name; PEAK only reads or multiplies, as fast as the machine can."""
+"""The engines of each comparison, by name."""
 
 
-def main(comparison: str, name: str, folder: str, cpus: str) -> None:
-    """Run one engine: prepare, then answer `["round", k]` with seconds and `["find", k]` with rows."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # the output of libraries does not mix with answers
-    if cpus and hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, map(int, cpus.split(",")))
-    corpus = Corpus.load(Path(folder))
-    run = ENGINES[comparison][name](corpus)
-    corpus.passages[:] = corpus.passages if comparison == "encode" else []
-    many: SearchMany = run if comparison == "bm25" else partial(_each, run)
-    if comparison == "encode":
-        many = partial(_each, _nearest(run, corpus))
-    print(json.dumps("ready"), file=answers, flush=True)
-    for line in sys.stdin:
-        request, k = json.loads(line)
-        if request == "find":
-            answer: Any = [[int(row) for row in rows] for rows in many(corpus.questions, k)]
-        else:
+def serve(pipe: Any, comparison: str, name: str, folder: Path, cpus: list[int]) -> None:
+    """Run one engine: prepare, then answer ("round", k) with seconds and ("find", k) with rows.
+
+    The answer to a failure is its RuntimeError.
+    """
+    os.dup2(2, 1)  # the output of libraries does not mix with figures
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    try:
+        corpus = Corpus.load(folder)
+        run = ENGINES[comparison][name](corpus)
+        corpus.passages[:] = corpus.passages if comparison == "encode" else []
+        many: SearchMany = run if comparison == "bm25" else partial(_each, run)
+        if comparison == "encode":
+            many = partial(_each, _nearest(run, corpus))
+        pipe.send("ready")
+        while True:
+            request, k = pipe.recv()
             gc.collect()
-            answer = encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k)
-        print(json.dumps(answer), file=answers, flush=True)
+            if request == "find":
+                pipe.send([[int(row) for row in rows] for rows in many(corpus.questions, k)])
+            else:
+                pipe.send(encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k))
+    except Exception as error:
+        pipe.send(RuntimeError(repr(error)))
 
 
 def encoding_s(encode: Encode, corpus: Corpus) -> float:
@@ -416,7 +349,3 @@ def _each(search: Search, questions: list[str], k: int) -> Any:
 
 def _nearest(encode: Encode, corpus: Corpus) -> Search:
     return lambda question, k: np.argsort(-(encode(corpus.passages) @ encode([question])[0]))[:k]
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -5,9 +5,6 @@ rounds; figures are medians, and a ratio above 1 means that spanwise is faster. 
 of our ten best passages that the peer also finds. Needs `pip install -e '.[bench]'`; an engine that is not
 installed is named and left out. Texts are the SQuAD files below SPANWISE_DATA, or the sample corpus.
 
-"the machine's peak" reads the same bytes (bm25, dense) or multiplies as often (maxsim) without a result: its
-ratio is the share of the machine's speed that we reach. `benchmarks.precision` prints that of encode.
-
 encode   passages per second, from text to vector
 maxsim   ms per question, from its token vectors to passages
 bm25     ms per question, from its text to ids and scores; on more than one thread all questions at once
@@ -21,9 +18,9 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -33,7 +30,7 @@ import numpy as np
 
 from spanwise.corpora.datasets.squad import read_squad
 
-from .engines import ENGINES, Corpus
+from .engines import ENGINES, Corpus, serve
 
 NAMES = {"encode": "dense-encode", "maxsim": "maxsim-kernel", "bm25": "bm25-search", "dense": "dense-kernel"}
 THREAD_VARIABLES = (
@@ -104,39 +101,33 @@ class Process:
     """A running engine."""
 
     def __init__(self, comparison: str, engine: str, folder: Path, threads: int) -> None:
-        own = dict.fromkeys(THREAD_VARIABLES, str(threads))
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)), TOKENIZERS_PARALLELISM="false")
         usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-        cpus = ",".join(map(str, usable[-threads:]))
-        root = str(Path(__file__).parents[1])
-        path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.engines", comparison, engine, str(folder), cpus],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=root,
-            env={**os.environ, **own, "PYTHONPATH": path, "TOKENIZERS_PARALLELISM": "false"},
-        )
+        context = get_context("spawn")
+        self._pipe, other_end = context.Pipe()
+        arguments = (other_end, comparison, engine, folder, usable[-threads:])
+        self._process = context.Process(target=serve, args=arguments)
+        self._process.start()
+        other_end.close()
 
     def end(self) -> None:
         """End the process."""
         self._process.kill()
-        self._process.communicate()
+        self._process.join()
 
     def answer(self) -> Any:
-        """The next answer; RuntimeError with the last line of its error output when the engine failed."""
-        line = self._process.stdout.readline() if self._process.stdout else ""
-        if line:
-            return json.loads(line)
-        errors = self._process.communicate()[1].strip().splitlines()
-        raise RuntimeError(errors[-1] if errors else f"exit code {self._process.returncode}")
+        """The next answer; RuntimeError when the engine failed."""
+        try:
+            answer = self._pipe.recv()
+        except EOFError as error:
+            raise RuntimeError("its process ended") from error
+        if isinstance(answer, RuntimeError):
+            raise answer
+        return answer
 
     def ask(self, request: str) -> Any:
-        """The answer to a request, see `engines.main`."""
-        if self._process.stdin:
-            self._process.stdin.write(json.dumps([request, K]) + "\n")
-            self._process.stdin.flush()
+        """The answer to a request, see `engines.serve`."""
+        self._pipe.send((request, K))
         return self.answer()
 
 

@@ -22,7 +22,6 @@ CALL_FILES = 8  # that a call carries, the manifest among them
 EXPORTS = 3  # calls, for a teacher of 109M weights
 STEP = "python3 scripts/gpu_run.py step"
 WORK = "--work /tmp/gpu"
-TESTS = "python3 -m pytest -q -m gpu -p no:cacheprovider -W default tests/models/test_packed.py"
 
 if find_spec("spanwise") is None:  # a checkout that is not installed
     sys.path.insert(0, str(ROOT))
@@ -70,8 +69,10 @@ def prepare(options: argparse.Namespace) -> None:
     """Make the files and print the size of each."""
     from gpu_chain import data
 
-    sources = data.Sources(options.folders, options.mined, options.data, options.base, options.squad)
-    for name, file in data.prepare(sources, options.out).items():
+    cuts = data.prepare(
+        options.folders, options.mined, options.data, options.base, options.squad, options.out
+    )
+    for name, file in cuts.items():
         print(f"{name:28} {file.size:12,} bytes in {len(file.parts)}")
 
 
@@ -119,10 +120,8 @@ def plan(prepared: Path, room: int) -> list[Call]:
     train = f"{receive} && {STEP} teacher {WORK} --minutes 8"
     label = f"{STEP} teacher {WORK} --minutes 2 && {STEP} label {WORK} && {STEP} student {WORK} --minutes 4"
     export = f'{STEP} export {WORK} --out "$OUT"'
-    first = [Call(load, f"{receive} && {TESTS}", 1) for load in loads[:-1][:1]]
     return [
-        *first,
-        *(Call(load, receive, 0.5) for load in loads[1:-1]),
+        *(Call(load, receive, 0.5) for load in loads[:-1]),
         Call(loads[-1], train, 5),
         Call([], label, 6),
         Call([], f"{STEP} student {WORK} --minutes 7 && {export} --call 1", 3),
@@ -147,7 +146,7 @@ def print_plan(options: argparse.Namespace) -> None:
 
 def step(options: argparse.Namespace) -> int:
     """Run a step; TIME_WAS_UP if it must be called again."""
-    from gpu_chain import results, steps
+    from gpu_chain import data, steps
 
     work = options.work
     work.mkdir(parents=True, exist_ok=True)
@@ -157,28 +156,25 @@ def step(options: argparse.Namespace) -> int:
         options.out.mkdir(parents=True, exist_ok=True)
     match options.name:
         case "receive":
-            steps.receive(work, options.source)
+            data.receive(work, options.source)
         case "label":
             steps.label(work, options.device)
         case "export":
-            results.export(work, options.out, options.call)
+            steps.export(work, options.out, options.call)
         case "measure":
-            results.measure(work, options.out, options.texts, options.passages, options.device)
+            steps.measure(work, options.out, options.texts, options.passages, options.device)
         case _:
             training = steps.TrainingOptions(
-                options.minutes,
-                options.budget,
-                options.tokens,
-                options.batch_tokens,
+                options.minutes, options.budget, options.tokens, options.batch_tokens, options.device
             )
             train = steps.train_teacher if options.name == "teacher" else steps.train_student
-            return 0 if train(work, training, options.device) else TIME_WAS_UP
+            return 0 if train(work, training) else TIME_WAS_UP
     return 0
 
 
 def join(options: argparse.Namespace) -> None:
     """Make readers of the parts that came back."""
-    from gpu_chain.results import join_results
+    from gpu_chain.steps import join_results
 
     join_results(options.folders, options.prepared, options.base, options.out)
 

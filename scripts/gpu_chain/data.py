@@ -13,6 +13,7 @@ import random
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -23,10 +24,18 @@ from numpy.typing import NDArray
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed
-from spanwise.models.model_files import CONFIG, MODULES, checked_folder, file_sha256, find_base, read_json
-from spanwise.models.tokenizer import VOCABULARIES, load_tokenizer, special_tokens
+from spanwise.models.model_files import (
+    CONFIG,
+    MODULES,
+    builtin_folder,
+    checked_folder,
+    file_sha256,
+    find_base,
+    read_json,
+)
+from spanwise.models.tokenizer import VOCABULARIES, SpecialTokens, load_tokenizer, special_tokens
 from spanwise.models.weights import Checkpoint, read_checkpoint, save_quantized
-from spanwise.reader.load import DELTA, builtin_folder
+from spanwise.reader.load import DELTA
 from spanwise.reader.spans import tokenize
 from spanwise.reader.training import RECIPES, ReaderExample, TrainingRow, training_groups
 
@@ -49,7 +58,9 @@ ROUNDS = 2  # draws of negatives for each wording of a question
 HELD_OUT = 300  # questions about folders that nothing is trained on
 ARTICLE = 0.33  # share of SQuAD's questions with another passage of their article
 NOWHERE = -1  # the answer of a row without one
+SEED = 0
 Ids = NDArray[np.int32]
+Groups = Sequence[Sequence[TrainingRow]]
 
 
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
@@ -64,9 +75,9 @@ def existing(path: Path, step: str) -> Path:
     return path
 
 
-def read_settings(folder: Path) -> Mapping[str, Any]:
-    """The shift and the special tokens that `prepare` wrote."""
-    return read_json(existing(folder / SETTINGS, "receive"))
+def say(text: str) -> None:
+    """Prints a line at once."""
+    print(text, flush=True)
 
 
 # Files in parts
@@ -126,7 +137,7 @@ def read_manifest(folder: Path) -> dict[str, Cut]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
         return {
-            name: Cut(file["size"], file["sha256"], tuple(Part(**part) for part in file["parts"]))
+            name: Cut(**{**file, "parts": tuple(Part(**part) for part in file["parts"])})
             for name, file in record.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -148,6 +159,21 @@ def join(file: Cut, folders: Sequence[Path], target: Path) -> None:
         unfinished.unlink()
         raise DataMalformed(f"{target.name}: its parts are whole and do not belong together. Make them again")
     unfinished.replace(target)
+
+
+def receive(work: Path, carried: Path) -> None:
+    """Copies carried parts to the work folder, checks them, and joins the files that are complete."""
+    parts = work / "parts"
+    parts.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(carried / MANIFEST, parts / MANIFEST)
+    for name, file in read_manifest(parts).items():
+        for part in file.parts:
+            if (carried / part.name).is_file() and not (parts / part.name).is_file():
+                shutil.copyfile(checked(part, [carried]), parts / part.name)
+        left = missing(file, [parts])
+        if not left and not (work / name).is_file():
+            join(file, [parts], work / name)
+        say(f"{name}: waits for {', '.join(left)}" if left else f"{name}: here")
 
 
 def checked(part: Part, folders: Sequence[Path]) -> Path:
@@ -266,10 +292,22 @@ class PackedGroups:
     def rows(self, shift: int) -> list[list[TrainingRow]]:
         """The rows of every group, each id `shift` further."""
         texts = np.split(self.tokens.astype(np.int32) + shift, self.ends[:-1])
-        questions = np.repeat(self.questions, self.sizes)
-        rows = [self._row(texts, int(question), row) for row, question in enumerate(questions)]
-        ends = np.cumsum(self.sizes, dtype=np.int64)
-        return [rows[end - size : end] for size, end in zip(self.sizes, ends, strict=True)]
+        rows = []
+        for row, question in enumerate(np.repeat(self.questions, self.sizes)):
+            context, passage = self.texts[row]
+            first, length = map(int, self.windows[row])
+            passage_row = TrainingRow(
+                texts[question],
+                texts[context],
+                texts[passage][first : first + length],
+                _range(self.answers[row]),
+                _range(self.support[row]),
+                tuple(map(float, self.labels[row])),
+                first=first,
+            )
+            rows.append(passage_row)
+        left = iter(rows)
+        return [list(islice(left, size)) for size in self.sizes]
 
     def sentences_in(self, row: int) -> NDArray[np.int64]:
         """(s, 2): the sentences of a row's passage, [first, after) in its window; some may be empty."""
@@ -279,56 +317,57 @@ class PackedGroups:
         first, length = map(int, self.windows[row])
         return np.clip(bounds - first, 0, length)
 
-    def _row(self, texts: Sequence[Ids], question: int, row: int) -> TrainingRow:
-        context, passage = self.texts[row]
-        first, length = map(int, self.windows[row])
-        return TrainingRow(
-            texts[question],
-            texts[context],
-            texts[passage][first : first + length],
-            _range(self.answers[row]),
-            _range(self.support[row]),
-            tuple(map(float, self.labels[row])),
-            first=first,
-        )
-
 
 def _number(ids: Ids, numbers: dict[bytes, int]) -> int:
     """The number of a text, a new one if its ids are new."""
     return numbers.setdefault(ids.astype(np.uint16).tobytes(), len(numbers))
 
 
-def _range(values: NDArray[Any]) -> tuple[int, int] | None:
-    first, last = map(int, values)
+def _range(bounds: NDArray[Any]) -> tuple[int, int] | None:
+    first, last = map(int, bounds)
     return None if first == NOWHERE else (first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Groups to learn from, in the vocabulary of the model that learns.
+
+    packed: the groups as `prepare` wrote them.
+    groups: their rows.
+    special: the model's special tokens.
+    """
+
+    packed: PackedGroups
+    groups: Groups
+    special: SpecialTokens
+
+    @classmethod
+    def open(cls, work: Path, model: str) -> Task:
+        """The task of "teacher" or "student"."""
+        settings = read_json(existing(work / SETTINGS, "receive"))
+        packed = PackedGroups.load(existing(work / GROUPS, "receive"))
+        shift = int(settings["shift"]) if model == "teacher" else 0
+        special = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in settings[model].items()
+        }
+        return cls(packed, packed.rows(shift), SpecialTokens(**special))
 
 
 # Preparation
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
-    """Where the training data comes from, and how much of it is used.
+def prepare(
+    folders: Path, mined: Path, data: Sequence[Path], base: Path, n_squad: int, out: Path
+) -> dict[str, Cut]:
+    """Writes the files to `out/whole` and their parts to `out`, and returns the cuts by file name.
 
-    folders: folders with questions.
-    mined: the run folder with passages mined for these questions.
-    data: files in SQuAD's format.
-    base: the folder of the large base.
-    squad: questions of SQuAD.
+    `folders` has questions, the run folder `mined` the passages mined for them. Of the files `data` in
+    SQuAD's format `n_squad` questions are used. `base` is the folder of the large base.
     """
-
-    folders: Path
-    mined: Path
-    data: Sequence[Path]
-    base: Path
-    squad: int
-
-
-def prepare(sources: Sources, out: Path, seed: int = 0) -> dict[str, Cut]:
-    """Writes the files to `out/whole` and their parts to `out`, and returns the cuts by file name."""
     whole = out / WHOLE
     whole.mkdir(parents=True, exist_ok=True)
-    teacher_base = checked_folder(sources.base)
+    teacher_base = checked_folder(base)
     student = load_tokenizer(find_base())
     teacher = load_tokenizer(teacher_base)
     specials = {"student": special_tokens(student), "teacher": special_tokens(teacher)}
@@ -337,9 +376,9 @@ def prepare(sources: Sources, out: Path, seed: int = 0) -> dict[str, Cut]:
     write_json(whole / SETTINGS, {"shift": shift, **records})
     save_quantized(whole / TEACHER_BASE, _floating(read_checkpoint(teacher_base), keep_pooler=False), 8)
     save_quantized(whole / STUDENT_BASE, _floating(read_checkpoint(find_base())), 8)
-    shutil.copyfile(builtin_folder() / DELTA, whole / STUDENT_DELTA)
+    shutil.copyfile(builtin_folder("reader") / DELTA, whole / STUDENT_DELTA)
     _write_encoder(whole / ENCODER)
-    examples, held_out = draw_examples(sources, seed)
+    examples, held_out = draw_examples(folders, mined, data, n_squad)
     n_special = max(special.count for special in specials.values())
     PackedGroups.of(examples, held_out, student, n_special).save(whole / GROUPS)
     cuts = {path.name: cut(path, out, PART_BYTES) for path in sorted(whole.iterdir())}
@@ -363,7 +402,9 @@ def vocabulary_shift(student: dict[str, int], teacher: dict[str, int]) -> int:
     return shifts.pop()
 
 
-def draw_examples(sources: Sources, seed: int) -> tuple[list[ReaderExample], list[bool]]:
+def draw_examples(
+    folders: Path, mined: Path, data: Sequence[Path], n_squad: int
+) -> tuple[list[ReaderExample], list[bool]]:
     """The examples about folders and those of SQuAD, and which of them are held out.
 
     Held out are questions about folders in all their wordings, at most a tenth of all.
@@ -372,10 +413,11 @@ def draw_examples(sources: Sources, seed: int) -> tuple[list[ReaderExample], lis
     from spanwise.pipelines.training.questions import example_of, mined_questions
     from spanwise.pipelines.training.reader import beside_folders
 
-    rng = random.Random(seed)
+    rng = random.Random(SEED)
     by_question: dict[tuple[str, str], list[MinedQuestion]] = {}
-    for mined in mined_questions(sources.folders, sources.mined):
-        by_question.setdefault((mined.domain, mined.rewords or mined.item.question), []).append(mined)
+    for question in mined_questions(folders, mined):
+        key = (question.domain, question.rewords or question.item.question)
+        by_question.setdefault(key, []).append(question)
     questions = list(by_question.values())
     rng.shuffle(questions)
     n_held_out = min(HELD_OUT, len(questions) // 10)
@@ -383,12 +425,12 @@ def draw_examples(sources: Sources, seed: int) -> tuple[list[ReaderExample], lis
     held_out: list[bool] = []
     for number, wordings in enumerate(questions):
         is_held_out = number < n_held_out
-        for mined in wordings * (1 if is_held_out else ROUNDS):
-            examples.append(example_of(mined, rng, NEGATIVES))
+        for wording in wordings * (1 if is_held_out else ROUNDS):
+            examples.append(example_of(wording, rng, NEGATIVES))
             held_out.append(is_held_out)
-    if sources.data:
-        datasets = [read_squad(path) for path in sources.data]
-        examples += beside_folders(datasets, sources.squad, ARTICLE, seed)[0]
+    if data:
+        datasets = [read_squad(path) for path in data]
+        examples += beside_folders(datasets, n_squad, ARTICLE, SEED)[0]
     held_out += [False] * (len(examples) - len(held_out))
     return examples, held_out
 

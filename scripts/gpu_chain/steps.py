@@ -1,19 +1,31 @@
-"""The steps on the GPU machine: receive parts, train the teacher, label, train the student.
+"""The steps on the GPU machine: train the teacher, label, train the student, export, measure; and `join`.
 
 Their files lie in a work folder, which outlives a call. A step that is called again resumes, or finds its
 result. numpy, torch and safetensors are all they need.
+
+The student is exported as differences from the small base, the teacher as differences from the large base,
+once in 4 bits and once in 8. Unchanged weights are left out, since the output of `prepare` has them.
 """
 
 from __future__ import annotations
 
 import copy
+import json
+import random
 import shutil
-import time
+import subprocess
+import sys
+import timeit
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
+from statistics import fmean, median
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import torch
@@ -21,38 +33,52 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from spanwise.corpora.datasets.squad import read_squad
+from spanwise.errors import DataMalformed
 from spanwise.models.batching import PackedTokens, token_budget_batches
-from spanwise.models.bert import BertSpanModel, bert_span_model
-from spanwise.models.load import HEAD_STD
-from spanwise.models.model_files import read_json
+from spanwise.models.bert import BertSpanModel, bert_backbone, bert_span_model
+from spanwise.models.encoder import TextEncoder
+from spanwise.models.load import HEAD_STD, save_span_model
+from spanwise.models.model_files import WEIGHTS, file_sha256, read_json
 from spanwise.models.numpy_bert import PREFIX, SPAN_HEAD
-from spanwise.models.precision import pick_device
-from spanwise.models.tokenizer import SpecialTokens
-from spanwise.models.training import Progress, own_memory
-from spanwise.models.weights import Checkpoint, read_quantized, tuned_weights
+from spanwise.models.precision import compute_dtype, pick_device
+from spanwise.models.tokenizer import SpecialTokens, load_tokenizer
+from spanwise.models.training import Progress, TrainingConfig, own_memory
+from spanwise.models.weights import (
+    Bits,
+    Checkpoint,
+    read_quantized,
+    save_delta,
+    save_quantized,
+    tuned_weights,
+)
+from spanwise.reader.load import DELTA, SETTINGS
 from spanwise.reader.span_reader import PASSAGE, SUPPORT, SpanScores
 from spanwise.reader.spans import assemble
-from spanwise.reader.training import (
-    RECIPES,
-    ReaderTrainingConfig,
-    TeacherWindow,
-    TrainingRow,
-    add_evidence_head,
-    train_groups,
-)
+from spanwise.reader.training import RECIPES, TeacherWindow, TrainingRow, add_evidence_head, train_groups
 
 from . import data
+from .data import SEED, Groups, Task, say
 
+ROOT = Path(__file__).resolve().parents[2]
 TEACHER = "teacher.safetensors"  # trained, in float32
 STUDENT = "student.safetensors"
 LABELS = "labels.npz"
 LABEL_TOKENS = 65_536  # of a batch that is only read
+TEACHER_TOKENS = 30_000_000  # to train on by default
 TRIAL_STEPS = 24
-CHECKPOINT_EVERY = 10_000
-SEED = 0
+LOOP = replace(RECIPES["lists"].loop, checkpoint_every=10_000, seed=SEED)
 LOGITS = 2  # start and end; the evidence logits follow
-REPORT_S = 20.0
-Groups = Sequence[Sequence[TrainingRow]]
+REPORT_EVERY = 50  # steps
+PART_BYTES = 15_500_000  # a file that comes back may have 16 MiB
+CALL_PARTS = 7  # beside the manifest: 8 files of 64 MiB together
+CALL_BYTES = 62_000_000
+TEACHERS: Mapping[str, Bits] = {"teacher-q4.safetensors": 4, "teacher-q8.safetensors": 8}
+QUESTION_TOKENS = 16
+PASSAGE_TOKENS = 64
+WIDTH = 96
+CHUNK = 20_000  # passages of one product
+ROUNDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,62 +89,14 @@ class TrainingOptions:
     budget: minutes of all calls together.
     tokens: about how many to train on, or None for the model's default; fewer if time is short.
     batch_tokens: tokens of a batch.
+    device: the name of the device, or None for the first GPU.
     """
 
     minutes: float
     budget: float
     tokens: int | None
     batch_tokens: int
-
-
-def say(text: str) -> None:
-    """Prints a line at once."""
-    print(text, flush=True)
-
-
-def receive(work: Path, carried: Path) -> None:
-    """Copies carried parts to the work folder, checks them, and joins the files that are complete."""
-    parts = work / "parts"
-    parts.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(carried / data.MANIFEST, parts / data.MANIFEST)
-    for name, file in data.read_manifest(parts).items():
-        for part in file.parts:
-            if (carried / part.name).is_file() and not (parts / part.name).is_file():
-                shutil.copyfile(data.checked(part, [carried]), parts / part.name)
-        left = data.missing(file, [parts])
-        if not left and not (work / name).is_file():
-            data.join(file, [parts], work / name)
-        say(f"{name}: waits for {', '.join(left)}" if left else f"{name}: here")
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Groups to learn from, in the vocabulary of the model that learns.
-
-    packed: the groups as `prepare` wrote them.
-    groups: their rows.
-    special: the model's special tokens.
-    """
-
-    packed: data.PackedGroups
-    groups: Groups
-    special: SpecialTokens
-
-    @classmethod
-    def open(cls, work: Path, model: str) -> Task:
-        """The task of "teacher" or "student"."""
-        settings = data.read_settings(work)
-        packed = data.PackedGroups.load(data.existing(work / data.GROUPS, "receive"))
-        record = dict(settings[model])
-        for name in ("before", "between", "after"):
-            record[name] = tuple(record[name])
-        shift = int(settings["shift"]) if model == "teacher" else 0
-        return cls(packed, packed.rows(shift), SpecialTokens(**record))
-
-    def part(self, held_out: bool) -> Groups:
-        """The held-out groups, or the others."""
-        marked = zip(self.groups, self.packed.held_out, strict=True)
-        return [group for group, is_held_out in marked if bool(is_held_out) is held_out]
+    device: str | None
 
 
 def teacher_start(work: Path) -> BertSpanModel:
@@ -153,43 +131,94 @@ def _model(config: Mapping[str, Any], weights: Mapping[str, Tensor]) -> BertSpan
     return model
 
 
-def train_teacher(work: Path, options: TrainingOptions, device: str | None) -> bool:
+def train_teacher(work: Path, options: TrainingOptions) -> bool:
     """True when the teacher is trained to its end; False when time was up before, with a checkpoint."""
     task = Task.open(work, "teacher")
-    recipe = _recipe(options, learning_rate=1.5e-4, layer_decay=0.9, tokens=30_000_000)
-    return _Training(teacher_start(work), task, recipe, options, work / TEACHER, device).run()
+    options = replace(options, tokens=options.tokens or TEACHER_TOKENS)
+    loop = replace(LOOP, learning_rate=1.5e-4, layer_decay=0.9)
+    return _train(teacher_start(work), task, loop, options, work / TEACHER)
 
 
-def train_student(work: Path, options: TrainingOptions, device: str | None) -> bool:
+def train_student(work: Path, options: TrainingOptions) -> bool:
     """The same for the student, which learns from the teacher's labels where there are some."""
     task = Task.open(work, "student")
     if (work / LABELS).is_file():
         task = replace(task, groups=taught_groups(task, work / LABELS))
     else:
         say("there are no labels: the student learns only from the answers")
-    model = student_start(work)
-    _say_held_out("before", model, task, device)
-    recipe = _recipe(options, learning_rate=2e-4, layer_decay=0.85, tokens=None)
-    is_complete = _Training(model, task, recipe, options, work / STUDENT, device).run()
-    if is_complete:
-        model.load_state_dict(load_file(work / STUDENT))
-        _say_held_out("after", model, task, device)
-    return is_complete
+    loop = replace(LOOP, learning_rate=2e-4, layer_decay=0.85)
+    return _train(student_start(work), task, loop, options, work / STUDENT)
 
 
-def _recipe(
-    options: TrainingOptions, learning_rate: float, layer_decay: float, tokens: int | None
-) -> ReaderTrainingConfig:
-    """The recipe "lists" with the options, and these values where the options have none."""
-    lists = RECIPES["lists"]
-    loop = replace(
-        lists.loop,
-        learning_rate=learning_rate,
-        layer_decay=layer_decay,
-        checkpoint_every=CHECKPOINT_EVERY,
-        seed=SEED,
-    )
-    return replace(lists, loop=loop, batch_tokens=options.batch_tokens, tokens=options.tokens or tokens)
+def _train(
+    model: BertSpanModel, task: Task, loop: TrainingConfig, options: TrainingOptions, out: Path
+) -> bool:
+    """Trains on the groups that are not held out; True when the weights are written to `out`."""
+    if out.is_file():
+        say(f"{out.name} exists")
+        return True
+    model = own_memory(model).to(pick_device(options.device))
+    marked = zip(task.groups, task.packed.held_out, strict=True)
+    groups = [group for group, held_out in marked if not held_out]
+    recipe = replace(RECIPES["lists"], loop=loop, batch_tokens=options.batch_tokens)
+
+    def learn(tuned: BertSpanModel, n: int, folder: Path, on_step: Callable[[Progress], None]) -> None:
+        limited = replace(recipe, tokens=n)
+        train_groups(tuned, groups, task.special, limited, folder, lambda trained: {}, on_step)
+
+    n_tokens = sum(task.special.count + sum(map(len, row.ids)) for group in groups for row in group)
+    folder = out.with_suffix(".run")
+    most = min(n_tokens, options.tokens or n_tokens)
+    affordable = _affordable(lambda *run: learn(copy.deepcopy(model), *run), most, options, folder)
+    try:
+        learn(model, affordable, folder, partial(_report, options.minutes))
+    except KeyboardInterrupt:
+        say(f"{out.stem}: time is up, run the same step again to go on")
+        return False
+    weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
+    unfinished = out.with_suffix(".part")
+    save_file(weights, unfinished)
+    unfinished.replace(out)
+    shutil.rmtree(folder)
+    say(f"{out.stem} is trained to its end")
+    return True
+
+
+def _affordable(
+    trial: Callable[[int, Path, Callable[[Progress], None]], None],
+    most: int,
+    options: TrainingOptions,
+    folder: Path,
+) -> int:
+    """`most` tokens, or fewer if a trial exceeds the budget.
+
+    The learning rate falls to zero at the end of a run, so a run that is cut off has a poor model. The
+    folder of the run gets the number.
+    """
+    path = folder / "tokens.json"
+    if path.is_file():
+        return int(read_json(path)["tokens"])
+    times: list[float] = []
+    n_tried = min(most, TRIAL_STEPS * options.batch_tokens)
+    with TemporaryDirectory(prefix="spanwise-trial-") as scratch:
+        trial(n_tried, Path(scratch), lambda step: times.append(step.seconds))
+    warm = len(times) // 2  # the first steps are slow
+    seconds = (times[-1] - times[warm - 1]) / (len(times) - warm) if warm else times[-1]
+    rate = n_tried / len(times) / max(1e-9, seconds)
+    tokens = min(most, max(options.batch_tokens, int(rate * 60 * options.budget)))
+    say(f"trial: {rate:,.0f} tokens/s, so the run has {tokens:,} of {most:,} tokens")
+    folder.mkdir(parents=True, exist_ok=True)
+    data.write_json(path, {"tokens": tokens})
+    return tokens
+
+
+def _report(minutes: float, progress: Progress) -> None:
+    """Prints some steps; raises KeyboardInterrupt, as Ctrl-C does, when the minutes are over."""
+    is_last = progress.step == progress.steps
+    if is_last or progress.step % REPORT_EVERY == 0:
+        say(f"step {progress.step} of {progress.steps}, loss {progress.loss:.3f}, {progress.seconds:.0f} s")
+    if progress.seconds > 60 * minutes and not is_last:
+        raise KeyboardInterrupt
 
 
 def label(work: Path, device: str | None = None) -> None:
@@ -201,7 +230,7 @@ def label(work: Path, device: str | None = None) -> None:
     model = teacher_start(work)
     model.load_state_dict(load_file(data.existing(work / TEACHER, "teacher")))
     logits, nulls = read_rows(model, task.groups, task.special, device)
-    say(first_shares(task.groups, task.packed.held_out, nulls[:, LOGITS + PASSAGE]))
+    say(first_shares(task, nulls[:, LOGITS + PASSAGE]))
     unfinished = work / "labels.part"
     with unfinished.open("wb") as file:
         np.savez(file, logits=logits, nulls=nulls)
@@ -209,7 +238,7 @@ def label(work: Path, device: str | None = None) -> None:
 
 
 def read_rows(
-    model: BertSpanModel, groups: Groups, special: SpecialTokens, device: str | None = None
+    model: BertSpanModel, groups: Groups, special: SpecialTokens, device: str | None
 ) -> tuple[NDArray[np.float16], NDArray[np.float16]]:
     """(W, 3): start, end and support of the tokens of all windows, row after row.
 
@@ -221,7 +250,6 @@ def read_rows(
     logits = np.empty((int(ends[-1]), LOGITS + 1), dtype=np.float16)
     nulls = np.empty((len(rows), LOGITS + 5), dtype=np.float16)
     scores = SpanScores(model.eval().to(pick_device(device)))
-    began = time.monotonic()
     for batch in token_budget_batches(lengths, LABEL_TOKENS):
         inputs = assemble([rows[i].ids for i in batch], special, multiple=1)
         tokens = PackedTokens.of_padded(inputs.input_ids, inputs.attention_mask, inputs.token_type_ids)
@@ -231,27 +259,23 @@ def read_rows(
             window = batch_logits[first + shift : first + shift + length]
             logits[ends[i] - length : ends[i]] = window[:, [0, 1, LOGITS + SUPPORT]]
             nulls[i] = batch_logits[first + special.null]
-    seconds = time.monotonic() - began
-    say(f"read {len(rows):,} rows in {seconds:.1f} s, {sum(lengths) / seconds:,.0f} tokens/s")
     return logits, nulls
 
 
-def first_shares(groups: Groups, held_out: Sequence[bool], relevance: NDArray[np.float16]) -> str:
+def first_shares(task: Task, relevance: NDArray[np.float16]) -> str:
     """How often the answering passage is the most relevant of its group, trained on or held out.
 
     Only groups with an answer and more than one passage count.
     """
-    outcomes: dict[str, list[bool]] = {"trained on": [], "held out": []}
-    last = 0
-    for group, is_held_out in zip(groups, held_out, strict=True):
-        own = relevance[last : last + len(group)]
-        last += len(group)
+    outcomes: dict[bool, list[bool]] = {False: [], True: []}
+    by_group = np.split(relevance, np.cumsum(task.packed.sizes, dtype=np.int64)[:-1])
+    for group, own, held_out in zip(task.groups, by_group, task.packed.held_out.tolist(), strict=True):
         if group[0].answer and len(group) > 1:
-            outcomes["held out" if is_held_out else "trained on"].append(bool(own[0] > own[1:].max()))
+            outcomes[held_out].append(bool(own[0] > own[1:].max()))
     shares = [
-        f"{100 * sum(firsts) / len(firsts):.1f} % of {len(firsts):,} {name}"
-        for name, firsts in outcomes.items()
-        if firsts
+        f"{fmean(outcomes[held_out]):.1%} of {len(outcomes[held_out]):,} {name}"
+        for held_out, name in ((False, "trained on"), (True, "held out"))
+        if outcomes[held_out]
     ]
     return f"the answering passage is first for {', '.join(shares) or 'none: there are no lists'}"
 
@@ -261,131 +285,204 @@ def taught_groups(task: Task, labels: Path) -> list[list[TrainingRow]]:
     with np.load(labels, allow_pickle=False) as file:
         logits = file["logits"].astype(np.float32)
         nulls = file["nulls"].astype(np.float32)
-    groups = []
-    number = 0
-    last = 0
-    for group in task.groups:
-        taught = []
-        for row in group:
-            length = len(row.window)
-            own = logits[last : last + length]
-            null = nulls[number]
-            support = np.full(length, np.nan, dtype=np.float32)
-            for first, after in task.packed.sentences_in(number):
-                if after > first:
-                    support[first:after] = own[first:after, 2].mean()
-            none = (float(null[0]), float(null[1]))
-            scores = TeacherWindow(own[:, 0], own[:, 1], support, none, float(null[LOGITS + PASSAGE]))
-            taught.append(replace(row, teacher=scores))
-            number += 1
-            last += length
-        groups.append(taught)
-    return groups
+    rows = [row for group in task.groups for row in group]
+    windows = np.split(logits, np.cumsum([len(row.window) for row in rows])[:-1])
+    taught = []
+    for number, (row, window, null) in enumerate(zip(rows, windows, nulls, strict=True)):
+        support = np.full(len(window), np.nan, dtype=np.float32)
+        for first, after in task.packed.sentences_in(number):
+            if after > first:
+                support[first:after] = window[first:after, 2].mean()
+        none = (float(null[0]), float(null[1]))
+        scores = TeacherWindow(window[:, 0], window[:, 1], support, none, float(null[LOGITS + PASSAGE]))
+        taught.append(replace(row, teacher=scores))
+    left = iter(taught)
+    return [list(islice(left, len(group))) for group in task.groups]
 
 
-@dataclass(frozen=True, slots=True)
-class _Training:
-    """A model to train, and the file for its weights."""
-
-    model: BertSpanModel
-    task: Task
-    recipe: ReaderTrainingConfig
-    options: TrainingOptions
-    out: Path
-    device: str | None
-
-    def run(self) -> bool:
-        """True when the weights are written; False when time was up before, with a checkpoint."""
-        if self.out.is_file():
-            say(f"{self.out.name} exists")
-            return True
-        device = pick_device(self.device)
-        model = own_memory(self.model).to(device)
-        groups = self.task.part(held_out=False)
-        count = self.task.special.count
-        n_tokens = sum(count + sum(map(len, row.ids)) for group in groups for row in group)
-        say(f"{len(groups):,} groups of {n_tokens:,} tokens on {device}")
-        folder = self.out.with_suffix(".run")
-        tokens = self._affordable(model, groups, min(n_tokens, self.recipe.tokens or n_tokens), folder)
-        try:
-            self._train(model, groups, tokens, folder, _Report(self.options.minutes, tokens))
-        except KeyboardInterrupt:
-            say(f"{self.out.stem}: time is up, run the same step again to go on")
-            return False
-        weights = {name: tensor.detach().cpu().contiguous() for name, tensor in model.state_dict().items()}
-        unfinished = self.out.with_suffix(".part")
-        save_file(weights, unfinished)
-        unfinished.replace(self.out)
-        shutil.rmtree(folder)
-        say(f"{self.out.stem} is trained to its end")
-        return True
-
-    def _train(
-        self,
-        model: BertSpanModel,
-        groups: Groups,
-        tokens: int,
-        folder: Path,
-        on_step: Callable[[Progress], None],
-    ) -> None:
-        recipe = replace(self.recipe, tokens=tokens)
-        train_groups(model, groups, self.task.special, recipe, folder, lambda tuned: {}, on_step)
-
-    def _affordable(self, model: BertSpanModel, groups: Groups, most: int, folder: Path) -> int:
-        """`most` tokens, or fewer if a trial of a copy exceeds the budget.
-
-        The learning rate falls to zero at the end of a run, so a run that is cut off has a poor model. The
-        folder of the run gets the number.
-        """
-        path = folder / "tokens.json"
-        if path.is_file():
-            return int(read_json(path)["tokens"])
-        times: list[float] = []
-        trial = min(most, TRIAL_STEPS * self.options.batch_tokens)
-        with TemporaryDirectory(prefix="spanwise-trial-") as scratch:
-            tried = copy.deepcopy(model)
-            self._train(tried, groups, trial, Path(scratch), lambda step: times.append(step.seconds))
-        warm = len(times) // 2  # the first steps are slow
-        seconds = (times[-1] - times[warm - 1]) / (len(times) - warm) if warm else times[-1]
-        rate = trial / len(times) / max(1e-9, seconds)
-        tokens = min(most, max(self.options.batch_tokens, int(rate * 60 * self.options.budget)))
-        say(f"trial: {rate:,.0f} tokens/s, so the run has {tokens:,} of {most:,} tokens")
-        folder.mkdir(parents=True, exist_ok=True)
-        data.write_json(path, {"tokens": tokens})
-        return tokens
+# Readers that come back
 
 
-class _Report:
-    """Prints the progress of a run over `n_tokens` every REPORT_S.
+def export(work: Path, out: Path, call: int) -> None:
+    """Writes the parts of a call to `out`; the first call is 1."""
+    whole = work / "results"
+    parts = work / "results-parts"
+    for folder in (whole, parts):
+        folder.mkdir(exist_ok=True)
+    if not (whole / DELTA).is_file():
+        tuned = load_file(data.existing(work / STUDENT, "student"))
+        save_delta(whole / DELTA, tuned, student_base(work).weights)
+    for name, bits in TEACHERS.items():
+        if not (whole / name).is_file():
+            _write_teacher(work, whole / name, bits)
+    cuts = {name: data.cut(whole / name, parts, PART_BYTES) for name in (DELTA, *TEACHERS)}
+    calls = data.loads_of((part for file in cuts.values() for part in file.parts), CALL_PARTS, CALL_BYTES)
+    if not 1 <= call <= len(calls):
+        raise ValueError(f"call is {call}, expected 1 to {len(calls)}")
+    data.write_manifest(out, cuts)
+    for part in calls[call - 1]:
+        shutil.copyfile(parts / part.name, out / part.name)
+    sizes = ", ".join(f"{name} {file.size:,} bytes" for name, file in cuts.items())
+    say(f"call {call} of {len(calls)}: {sizes}")
 
-    It raises KeyboardInterrupt, as Ctrl-C does, when the minutes are over.
+
+def join_results(folders: Sequence[Path], prepared: Path, base: Path, out: Path) -> None:
+    """Writes the readers whose parts are all in the folders to folders in `out`.
+
+    `prepared` is what `prepare` wrote, `base` the large base that it read. DataMalformed for a damaged part,
+    and when no reader is complete.
     """
+    cuts: dict[str, data.Cut] = {}
+    for folder in folders:
+        for name, file in data.read_manifest(folder).items():
+            if cuts.setdefault(name, file) != file:
+                raise DataMalformed(
+                    f"{folder} holds the parts of another export. Join the calls of one export"
+                )
+    missing = {name: data.missing(file, folders) for name, file in cuts.items()}
+    if all(missing.values()):
+        raise DataMalformed(
+            f"no reader is complete in {', '.join(map(str, folders))}: export the other calls"
+        )
+    for name, file in cuts.items():
+        if missing[name]:
+            say(f"{name} waits for {', '.join(missing[name])}")
+            continue
+        target = out / Path(name).stem
+        target.mkdir(parents=True, exist_ok=True)
+        data.join(file, folders, target / name)
+        if name != DELTA:
+            _restore_teacher(target / name, prepared, base)
+        data.write_json(target / SETTINGS, {"answers_null": True})
+        say(f"{target}: use it with --reader {target}")
 
-    def __init__(self, minutes: float, n_tokens: int) -> None:
-        self.n_tokens = n_tokens
-        self.began = time.monotonic()
-        self.end = self.began + 60 * minutes
-        self.reported = self.began
-        self.first: int | None = None  # the step that a resumed run begins with
 
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if self.first is None:
-            self.first = progress.step - 1
-        if now - self.reported > REPORT_S or progress.step == progress.steps:
-            self.reported = now
-            share = (progress.step - self.first) / progress.steps
-            rate = share * self.n_tokens / max(1e-9, progress.seconds)
-            step = f"step {progress.step} of {progress.steps}, loss {progress.loss:.3f}"
-            say(f"{step}, {progress.seconds:.0f} s, {rate:,.0f} tokens/s")
-        if now > self.end and progress.step < progress.steps:
-            raise KeyboardInterrupt
+def _write_teacher(work: Path, path: Path, bits: Bits) -> None:
+    """Writes the differences of the encoder, and the heads as they are."""
+    start = teacher_start(work).state_dict()
+    tuned = load_file(data.existing(work / TEACHER, "teacher"))
+    changed = {
+        name: tensor - start[name] if name.startswith(PREFIX) else tensor
+        for name, tensor in tuned.items()
+        if not name.startswith(PREFIX) or not torch.equal(tensor, start[name])
+    }
+    save_quantized(path, Checkpoint({"base": file_sha256(work / data.TEACHER_BASE)}, changed), bits)
 
 
-def _say_held_out(when: str, model: BertSpanModel, task: Task, device: str | None) -> None:
-    """Prints how well the student ranks the passages of held-out questions."""
-    groups = task.part(held_out=True)
-    if groups:
-        _, nulls = read_rows(model, groups, task.special, device)
-        shares = first_shares(groups, [True] * len(groups), nulls[:, LOGITS + PASSAGE])
-        say(f"student {when}: {shares}")
+def _restore_teacher(path: Path, prepared: Path, base: Path) -> None:
+    """Turns the file of differences into the folder of a reader."""
+    stored = read_quantized(path)
+    start = data.existing(prepared / data.WHOLE / data.TEACHER_BASE, "prepare")
+    if file_sha256(start) != stored.config["base"]:
+        raise DataMalformed(f"{path} was made from another base than {start}. Name the folder of its prepare")
+    model = teacher_start(start.parent)
+    weights = model.state_dict()
+    for name, tensor in stored.weights.items():
+        weights[name] = weights[name] + tensor if name.startswith(PREFIX) else tensor
+    model.load_state_dict(weights)
+    save_span_model(path.parent, model, base)
+    for name in data.TOKENIZER:
+        if (base / name).is_file():
+            shutil.copyfile(base / name, path.parent / name)
+    path.unlink()
+
+
+# Speed on the GPU machine
+
+
+def measure(work: Path, out: Path, n_texts: int, n_passages: int, device_name: str | None = None) -> None:
+    """Prints speeds and the outcome of the GPU tests as JSON, and writes them to `out`."""
+    device = pick_device(device_name)
+    figures = {
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
+        "encode_texts_per_s": _encoders(work, n_texts, device),
+        "maxsim_passages": n_passages,
+        "maxsim_ms": _maxsim(n_passages, device),
+        "tests": _gpu_tests(),
+    }
+    data.write_json(out / "measured.json", figures)
+    say(json.dumps(figures, indent=1))
+
+
+def _gpu_tests() -> str | list[str]:
+    """The outcome of the tests marked `gpu`, from the files that hold some."""
+    if find_spec("pytest") is None:
+        return "pytest is not installed"
+    paths = [path for path in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in path.read_text("utf-8")]
+    # Warnings are no errors here: another version of torch has others.
+    options = ["-q", "-m", "gpu", "-p", "no:cacheprovider", "-W", "default"]
+    command = [sys.executable, "-m", "pytest", *options, *map(str, sorted(paths))]
+    tests = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    lines = (tests.stdout.strip() or tests.stderr.strip()).splitlines()
+    return lines[-20:] if tests.returncode else "passed"
+
+
+def _encoders(work: Path, n_texts: int, device: torch.device) -> dict[str, float]:
+    """Texts per second of each encoder."""
+    checkpoint = read_quantized(data.existing(work / data.STUDENT_BASE, "receive"))
+    folder = work / "encoder"
+    with ZipFile(data.existing(work / data.ENCODER, "receive")) as archive:
+        archive.extractall(folder)
+    backbone = bert_backbone(checkpoint)
+    if backbone is None:
+        raise ValueError("the small base is no BERT. Run prepare again")
+    texts = sample_texts(n_texts)
+    ours = TextEncoder(backbone.to(device), load_tokenizer(folder), "measured")
+    rates = {"spanwise": n_texts / _seconds(lambda: ours.encode_passages(texts), device)}
+    if find_spec("sentence_transformers") is not None:
+        from sentence_transformers import SentenceTransformer
+
+        save_file(dict(checkpoint.weights), folder / WEIGHTS, metadata={"format": "pt"})
+        model = SentenceTransformer(str(folder), device=str(device), local_files_only=True)
+        model.to(compute_dtype(device))
+        model.max_seq_length = ours.max_length
+        seconds = _seconds(lambda: model.encode(texts, batch_size=256, show_progress_bar=False), device)
+        rates["sentence-transformers"] = n_texts / seconds
+    return rates
+
+
+def _maxsim(n_passages: int, device: torch.device) -> dict[str, float]:
+    """Milliseconds per question against all passages, whose random vectors are on the device."""
+    # The other steps run without the packages of retrieval.
+    from spanwise.retrieval.training.distillation import TextVectors, max_sim
+
+    torch.manual_seed(0)
+    dtype = compute_dtype(device)
+
+    def vectors(*shape: int) -> Tensor:
+        return torch.nn.functional.normalize(torch.randn(*shape, WIDTH, device=device), dim=-1).to(dtype)
+
+    def encoded(tokens: Tensor) -> TextVectors:
+        return TextVectors(tokens, tokens.new_ones(tokens.shape[:2], dtype=torch.bool), tokens[:, 0])
+
+    chunks = [vectors(min(CHUNK, n_passages - i), PASSAGE_TOKENS) for i in range(0, n_passages, CHUNK)]
+    question = vectors(1, QUESTION_TOKENS)
+
+    def ours() -> Tensor:
+        return torch.cat([max_sim(encoded(question), encoded(chunk))[0] for chunk in chunks]).topk(10).indices
+
+    def plain() -> Tensor:
+        scores = [(chunk @ question[0].T).amax(dim=1).sum(dim=1) for chunk in chunks]
+        return torch.cat(scores).topk(10).indices
+
+    return {"spanwise (training)": 1000 * _seconds(ours, device), "torch": 1000 * _seconds(plain, device)}
+
+
+def sample_texts(n: int) -> list[str]:
+    """n texts of 1 to 12 sentences each, drawn from the sample corpus."""
+    articles = read_squad(ROOT / "corpora" / "sample" / "questions.json").articles
+    passages = [paragraph.context for article in articles for paragraph in article.paragraphs]
+    sentences = [sentence for passage in passages for sentence in passage.split(". ")]
+    draw = random.Random(0)
+    return [". ".join(draw.choices(sentences, k=draw.randint(1, 12))) for _ in range(n)]
+
+
+def _seconds(run: Callable[[], object], device: torch.device) -> float:
+    """The median of ROUNDS runs, after one that prepares."""
+
+    def complete() -> None:
+        run()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+    return median(timeit.repeat(complete, number=1, repeat=ROUNDS + 1)[1:])
