@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
+from typer import Exit, Option
 
 from ..plain_text import visible
 from . import options as opt
@@ -14,10 +14,10 @@ from .show import print_json
 
 def status(
     index: opt.Index = None,
-    files: Annotated[bool, typer.Option("--files", help="List every file, with its state.")] = False,
-    rejected: Annotated[bool, typer.Option("--rejected", help="List unindexed files, and why.")] = False,
+    files: Annotated[bool, Option("--files", help="List every file, with its state.")] = False,
+    rejected: Annotated[bool, Option("--rejected", help="List unindexed files, and why.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Check the installation: versions, models, extras, disk.")
+        bool, Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
     json: opt.Json = False,
 ) -> None:
@@ -55,7 +55,7 @@ def verify(index: opt.Index = None, json: opt.Json = False) -> None:
             size = f"{result.documents} documents, {result.passages} passages, {result.bytes:,} bytes"
             print(f"no problems: {size} in {visible(str(result.index))}")
     if result.problems:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _show(record: Mapping[str, Any], advised: list[str]) -> None:
