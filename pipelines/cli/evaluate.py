@@ -234,15 +234,15 @@ def _print_comparison(comparison: SystemComparison, show: int) -> None:
         rows.append(
             [
                 visible(name),
-                str(result.questions),
+                f"{result.questions}",
                 f"{result.baseline_mean:.4f}",
                 f"{result.system_mean:.4f}",
                 f"{result.difference:+.4f}",
                 interval,
                 f"{result.p:.4f}",
-                str(len(result.wins)),
-                str(len(result.losses)),
-                str(len(result.ties)),
+                f"{len(result.wins)}",
+                f"{len(result.losses)}",
+                f"{len(result.ties)}",
             ]
         )
     _print_table(rows)

@@ -68,7 +68,18 @@ def index(
     """Index folders: add new files, update changed ones, delete removed ones."""
     if colbert not in (None, NONE):
         model_setting(str(colbert), "token-encoder")  # rejects a model before an index is created
-    with _library(folders, index, model, colbert, shards, ClusterOptions(ray)) as library:
+    cluster = ClusterOptions(ray)
+    if folders:
+        tokens = NONE if colbert == NONE else None
+        library = open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
+    else:
+        if shards is not None:
+            from ..cluster.indexing import split_index
+
+            split_index(opt.index_of(index), shards)
+        library = opt.library_of(None, index, cluster)
+        library.use_model(model)
+    with library:
         if drop:
             library.drop(drop)
         if colbert is not None:
@@ -89,26 +100,6 @@ def index(
         _show(library, report, json)
         if watch:
             _watch(library, sync, report, json)
-
-
-def _library(
-    folders: list[Path] | None,
-    index: Path | None,
-    model: str | None,
-    colbert: str | None,
-    shards: int | None,
-    cluster: ClusterOptions,
-) -> Library:
-    if folders:
-        tokens = NONE if colbert == NONE else None
-        return open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
-    if shards is not None:
-        from ..cluster.indexing import split_index
-
-        split_index(opt.index_of(index), shards)
-    library = opt.library_of(None, index, cluster)
-    library.use_model(model)
-    return library
 
 
 def _show(library: Library, report: SyncReport, json: bool) -> None:

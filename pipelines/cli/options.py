@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
@@ -40,22 +40,7 @@ Retriever = Annotated[
     ),
 ]
 Rerank = Annotated[bool, Option("--rerank", help="Re-rank by reading with the question.")]
-RerankModel = Annotated[
-    str | None,
-    Option(metavar="NAME", help="What --rerank reads with: builtin (the reader), or a cross-encoder."),
-]
 Reader = Annotated[str, Option(help="builtin, a folder, or name@revision of a question-answering model.")]
-Generator = Annotated[
-    str,
-    Option(
-        callback=_local_model,
-        help="quote (nothing is written), local (a small model), FILE.gguf, hf:OWNER/NAME/FILE@REVISION, "
-        "a folder of transformers, or openai:MODEL with --base-url.",
-    ),
-]
-BaseUrl = Annotated[
-    str, Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
-]
 Dedupe = Annotated[bool, Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
 NoWait = Annotated[
@@ -69,30 +54,6 @@ Ray = Annotated[
         help="Use this Ray cluster for an index of shards; local starts one on this machine.",
     ),
 ]
-Replicas = Annotated[int, Option(min=1, help="With --ray: copies of each shard in memory.")]
-RequireAll = Annotated[bool, Option("--require-all-shards", help="Refuse to answer from some of the shards.")]
-PathFilter = Annotated[
-    list[str] | None,
-    Option(
-        metavar="GLOB",
-        help="Only documents with this path or below this folder, e.g. 'notes/**'; '!drafts/' excludes. "
-        "Repeatable.",
-    ),
-]
-TypeFilter = Annotated[
-    list[str] | None, Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable.")
-]
-AfterFilter = Annotated[
-    str | None, Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.")
-]
-BeforeFilter = Annotated[str | None, Option(metavar="DATE", help="Only documents before this date.")]
-MetaFilter = Annotated[
-    list[str] | None,
-    Option(
-        metavar="KEY=VALUE",
-        help="Only documents with this metadata, e.g. author=Rook. Repeatable: all must match.",
-    ),
-]
 
 
 def grouped(verb: Callable[..., None]) -> Callable[..., None]:
@@ -100,18 +61,15 @@ def grouped(verb: Callable[..., None]) -> Callable[..., None]:
 
     A group is a parameter whose type is a dataclass of options.
     """
-    hints = get_type_hints(verb, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        if name in groups:
-            group_hints = get_type_hints(groups[name], include_extras=True)
-            options = [(field.name, field.default, group_hints[field.name]) for field in fields(groups[name])]
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(verb, eval_str=True).parameters.items():
+        if is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            parameters += inspect.signature(groups[name], eval_str=True).parameters.values()
         else:
-            options = [(name, parameter.default, hints[name])]
-        for option, default, hint in options:
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(option, keyword, default=default, annotation=hint))
+            parameters.append(parameter)
+    parameters = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
 
     @wraps(verb)
     def call(**values: Any) -> None:
@@ -130,7 +88,10 @@ class RankingGroup:
 
     retriever: Retriever = None
     rerank: Rerank = False
-    rerank_model: RerankModel = None
+    rerank_model: Annotated[
+        str | None,
+        Option(metavar="NAME", help="What --rerank reads with: builtin (the reader), or a cross-encoder."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +99,28 @@ class ResultGroup:
     """Which documents are searched, and whether near-duplicates in the results are merged."""
 
     dedupe: Dedupe = True
-    path: PathFilter = None
-    type: TypeFilter = None
-    after: AfterFilter = None
-    before: BeforeFilter = None
-    meta: MetaFilter = None
+    path: Annotated[
+        list[str] | None,
+        Option(
+            metavar="GLOB",
+            help="Only documents with this path or below this folder, e.g. 'notes/**'; '!drafts/' excludes. "
+            "Repeatable.",
+        ),
+    ] = None
+    type: Annotated[
+        list[str] | None, Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable.")
+    ] = None
+    after: Annotated[
+        str | None, Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.")
+    ] = None
+    before: Annotated[str | None, Option(metavar="DATE", help="Only documents before this date.")] = None
+    meta: Annotated[
+        list[str] | None,
+        Option(
+            metavar="KEY=VALUE",
+            help="Only documents with this metadata, e.g. author=Rook. Repeatable: all must match.",
+        ),
+    ] = None
 
     def filter(self) -> Filter | None:
         """The filter; None without a condition."""
@@ -162,8 +140,17 @@ class ResultGroup:
 class GeneratorGroup:
     """What writes summaries."""
 
-    generator: Generator = QUOTE
-    base_url: BaseUrl = ""
+    generator: Annotated[
+        str,
+        Option(
+            callback=_local_model,
+            help="quote (nothing is written), local (a small model), FILE.gguf, hf:OWNER/NAME/FILE@REVISION, "
+            "a folder of transformers, or openai:MODEL with --base-url.",
+        ),
+    ] = QUOTE
+    base_url: Annotated[
+        str, Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
+    ] = ""
 
     def say_what_is_sent(self) -> None:
         """Say on stderr what leaves this machine, if the generator is on another one."""
@@ -176,8 +163,10 @@ class ClusterGroup:
     """Where shards are searched."""
 
     ray: Ray = None
-    replicas: Replicas = 1
-    require_all_shards: RequireAll = False
+    replicas: Annotated[int, Option(min=1, help="With --ray: copies of each shard in memory.")] = 1
+    require_all_shards: Annotated[
+        bool, Option("--require-all-shards", help="Refuse to answer from some of the shards.")
+    ] = False
 
     def options(self) -> ClusterOptions:
         """The options as an object of the API."""

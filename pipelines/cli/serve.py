@@ -47,9 +47,8 @@ class ClientGroup:
         """The access to a server at this address."""
         from ..server.security import Access
 
-        hosts = tuple(self.allow_host or ())
-        origins = tuple(self.allow_origin or ())
-        return Access(host, port, hosts, origins, token_of(self.token_file))
+        hosts = self.allow_host or ()
+        return Access(host, port, tuple(hosts), tuple(self.allow_origin or ()), token_of(self.token_file))
 
 
 @opt.grouped
@@ -117,14 +116,14 @@ def mcp(
 ) -> None:
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
     with needing("mcp"):
-        from ..mcp import http_app, serve_stdio
+        from ..mcp import http_app, make_server
     options = SummaryOptions(retriever=retriever or "", reader=reader, **asdict(generator))
     generator.say_what_is_sent()
     if not http:
         with opt.library_of(folder, index) as library:
             opt.say_if_empty(library)
             say("spanwise mcp: serving over stdin and stdout, until stdin ends")
-            serve_stdio(library, options)
+            make_server(library, options).run("stdio")
         return
     with needing("serve"):
         from ..server.run import serve

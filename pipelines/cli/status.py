@@ -63,7 +63,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "index": f"{record['index']} ({record['bytes'] / 1e6:.1f} MB)",
         "folders": ", ".join(root["folder"] for root in record["roots"]),
         "last commit": record["last_commit"],
-        "documents": _total(record["documents"], record["formats"]),
+        "documents": _total(record["formats"]),
         "passages": str(record["passages"]),
         "vectors": f"{record['vectors']} by model {record['model']}, {record['missing_vectors']} missing"
         if record["model"]
@@ -76,8 +76,8 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
             for search in record["approximate"]
         ),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
-        "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
-        "skipped": _total(sum(record["skipped"].values()), record["skipped"]),
+        "rejected": _total(record["rejected"]),
+        "skipped": _total(record["skipped"]),
         "cache": _cache(record["cache"]),
     }
     for name, value in rows.items():
@@ -116,6 +116,6 @@ def _cache(cache: Mapping[str, Any]) -> str:
     return f"{cache['answers']} answers ({cache['bytes'] / 1e6:.1f} MB)"
 
 
-def _total(total: int | None, counts: Mapping[str, int]) -> str:
-    parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return parts if total is None else f"{total}: {parts}" if parts else str(total)
+def _total(counts: Mapping[str, int]) -> str:
+    total = str(sum(counts.values()))
+    return f"{total}: {', '.join(f'{count} {name}' for name, count in counts.items())}" if counts else total

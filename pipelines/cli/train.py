@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -15,21 +16,16 @@ from . import options as opt
 from .show import print_json, progress, say
 
 if TYPE_CHECKING:
-    from spanwise.types import RankingExample
-
     from ...models.training import Progress
 
 app = opt.verbs("Train models from the built-in base, and make the data for it.")
 
 
 OutOption = Annotated[Path, Option(help="Folder for the model and its checkpoint; run again to resume.")]
-ListsOption = Annotated[Path, Option(help="Folder made by `train mine`.")]
-LimitOption = Annotated[int | None, Option(min=1, help="Train on this many questions.")]
 EpochsOption = Annotated[int, Option(min=1, help="Passes over the data.")]
-NegativesOption = Annotated[int, Option(min=1, help="Negatives of a list, drawn again for each epoch.")]
-RateOption = Annotated[float, Option(min=0.0, help="Peak learning rate.")]
-BatchOption = Annotated[int, Option(min=256, help="Tokens of a batch, padding included.")]
-LengthOption = Annotated[int, Option(min=80, help="Longest input in tokens; more is cut off.")]
+FoldersOption = Annotated[
+    Path | None, Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
+]
 MinedOption = Annotated[
     Path | None, Option(help="Keep the passages found for --folders there. Default: in --out.")
 ]
@@ -44,9 +40,7 @@ def reader(
         Option(help="Passages alone, in groups with hard negatives, or in lists for a teacher."),
     ] = "squad",
     data: Annotated[list[Path] | None, Option("--data", help="SQuAD-format file; repeatable.")] = None,
-    folders: Annotated[
-        Path | None, Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
-    ] = None,
+    folders: FoldersOption = None,
     start: Annotated[
         str, Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")
     ] = "base",
@@ -67,8 +61,6 @@ def reader(
     json: opt.Json = False,
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data, or on questions about folders."""
-    from dataclasses import replace
-
     from ...corpora.datasets.squad import read_squad
     from ...reader.training import RECIPES
     from ..training.questions import mine_folders
@@ -77,8 +69,7 @@ def reader(
     if (folders is None) == (recipe != "squad"):
         raise BadParameter("--recipe folder or lists, and --folders DIR, need each other")
     config = RECIPES[recipe]
-    rate = config.loop.learning_rate if learning_rate is None else learning_rate
-    loop = replace(config.loop, learning_rate=rate)
+    loop = config.loop if learning_rate is None else replace(config.loop, learning_rate=learning_rate)
     config = replace(config, loop=loop, epochs=epochs, tokens=tokens, frozen_layers=freeze)
     datasets = [read_squad(path) for path in data or ()]
     shares = {"article": unanswerable}
@@ -92,29 +83,31 @@ def reader(
 
 @app.command(epilog="Example: spanwise train retriever --lists runs/lists --out runs/student")
 def retriever(
-    lists: ListsOption,
+    lists: Annotated[Path, Option(help="Folder made by `train mine`.")],
     out: OutOption,
     start: Annotated[str, Option(help="base, builtin, or the folder of a student.")] = "base",
-    limit: LimitOption = None,
+    limit: Annotated[int | None, Option(min=1, help="Train on this many questions.")] = None,
     epochs: EpochsOption = 1,
-    negatives: NegativesOption = 3,
-    learning_rate: RateOption = 1e-4,
-    batch_tokens: BatchOption = 12288,
-    max_length: LengthOption = 256,
+    negatives: Annotated[int, Option(min=1, help="Negatives of a list, drawn again for each epoch.")] = 3,
+    learning_rate: Annotated[float, Option(min=0.0, help="Peak learning rate.")] = 1e-4,
+    batch_tokens: Annotated[int, Option(min=256, help="Tokens of a batch, padding included.")] = 12288,
+    max_length: Annotated[int, Option(min=80, help="Longest input in tokens; more is cut off.")] = 256,
     temperature: Annotated[float, Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
     """Distil a cross-encoder into token vectors (ColBERT) and text vectors for an index."""
+    from ...corpora.datasets.ranking_examples import read_ranking_examples
     from ...models.training import TrainingConfig
     from ...retrieval.training.distillation import DistillationConfig
     from ..training.retriever import train_retriever
 
     loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
     config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
-    parts = _read_lists(lists)
+    parts = ("train", "validation")
+    train, validation = (list(read_ranking_examples(lists / part)) for part in parts)
     with _training(out) as on_step:
-        figures = train_retriever(*parts, out, config, start, limit, on_step)
+        figures = train_retriever(train, validation, out, config, start, limit, on_step)
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 
@@ -162,8 +155,6 @@ def mine(
     json: opt.Json = False,
 ) -> None:
     """Make lists of passages for `train retriever`: positives, negatives, scores."""
-    from dataclasses import asdict
-
     from ...retrieval.training.mining import MiningConfig
     from ..training.teacher_scores import mine as mine_lists
 
@@ -188,17 +179,13 @@ def mine(
 def label(
     out: Annotated[Path, Option(help="Folder for the labels; run again to resume.")],
     reader: Annotated[str, Option(help="Teacher: builtin, a reader's folder, or name@revision.")],
-    folders: Annotated[
-        Path | None, Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
-    ] = None,
+    folders: FoldersOption = None,
     mined: MinedOption = None,
     lists: Annotated[Path | None, Option(help="Folder made by `train mine`.")] = None,
     best: Annotated[int, Option(min=1, help="Passages of each question.")] = 8,
     json: opt.Json = False,
 ) -> None:
     """Make a reader's labels for questions and passages, once: the scores that another reader learns from."""
-    from dataclasses import asdict
-
     from ..training.teacher_scores import label as make_labels
 
     if (folders is None) == (lists is None):
@@ -218,8 +205,6 @@ def fetch_questions(
     json: opt.Json = False,
 ) -> None:
     """Write DIR/DOMAIN.jsonl, questions with texts, for each DIR/DOMAIN; print how to get the others."""
-    from dataclasses import asdict
-
     from ..training.questions import fetch_questions as fetch
 
     fetched = fetch(folder, questions)
@@ -298,15 +283,6 @@ def calibrate(
             f"reading may end after {rule['first']} passages: {rule['unread']:.0%} of all passages unread, "
             f"another answer for {rule['changed']:.1%} of the questions"
         )
-
-
-def _read_lists(folder: Path) -> tuple[list[RankingExample], list[RankingExample]]:
-    """The lists to train on and the held-out ones, in a folder of `train mine`."""
-    from ...corpora.datasets.ranking_examples import read_ranking_examples
-
-    train = list(read_ranking_examples(folder / "train"))
-    validation = list(read_ranking_examples(folder / "validation"))
-    return train, validation
 
 
 @contextmanager
