@@ -42,8 +42,7 @@ def status(
 
 def verify(index: opt.Index = None, json: opt.Json = False) -> None:
     """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
-    from ..library.status import verification_record
-    from ..library.status import verify as verify_index
+    from ..library.status import verification_record, verify as verify_index
 
     result = verify_index(opt.index_of(index))
     if json:

@@ -20,8 +20,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event as Flag
-from threading import Thread
+from threading import Event as Flag, Thread
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import uuid4

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spanwise.models.batching import shuffled_batches
 from spanwise.retrieval.training.lists import PAD_MULTIPLE, draw_lists, in_rows, label_loss
