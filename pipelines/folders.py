@@ -139,7 +139,7 @@ def with_folders(roots: Sequence[Root], folders: Sequence[Path]) -> tuple[Root, 
                     raise ValueError(
                         f"{inner} is inside {outer}: an index holds a file once. Name one of them"
                     )
-        grown.append(Root(_unique(_label(folder), {root.label for root in grown}), folder))
+        grown.append(Root(_unique(readable(folder.name) or "root", {root.label for root in grown}), folder))
     return tuple(grown)
 
 
@@ -173,10 +173,6 @@ def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:
     files = tuple(file for file in listing.files if shard_of(file.document_id, n_shards) == number)
     rejected = tuple(file for file in listing.rejected if shard_of(file.document_id, n_shards) == number)
     return replace(listing, files=files, rejected=rejected, skipped={} if number else listing.skipped)
-
-
-def _label(folder: Path) -> str:
-    return readable(folder.name) or "root"
 
 
 def _unique(label: str, taken: set[str]) -> str:

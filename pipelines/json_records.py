@@ -16,7 +16,6 @@ from spanwise.types import (
     Passage,
     QuestionTerm,
     SearchResult,
-    Span,
     Spelling,
     Summary,
     SyncReport,
@@ -77,14 +76,18 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
 
 
 def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:
-    """The span of an answer or a citation, with page, line and label."""
-    span = {**span_record(quote.span), "display": shown(quote.span)}
-    return {**span, "page": quote.page, "line": quote.line, "label": quote.label}
-
-
-def span_record(span: Span) -> dict[str, Any]:
-    """A part of a document; offsets are code points."""
-    return {"text": span.text, "document": span.document_id, "start": span.start, "end": span.end}
+    """The span of an answer or a citation, with page, line and label; offsets are code points."""
+    span = quote.span
+    return {
+        "text": span.text,
+        "document": span.document_id,
+        "start": span.start,
+        "end": span.end,
+        "display": shown(span),
+        "page": quote.page,
+        "line": quote.line,
+        "label": quote.label,
+    }
 
 
 def word_record(word: QuestionTerm, question: str) -> dict[str, Any]:
@@ -223,6 +226,4 @@ def rebuilt(kind: Any, value: Any) -> Any:
     return value
 
 
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind)
+_hints = cache(get_type_hints)

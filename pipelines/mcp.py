@@ -6,7 +6,7 @@ The `mcp` package derives the schemas from the type hints below and speaks the p
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -46,17 +46,17 @@ Start = Annotated[int, Field(ge=0, description="First character, from 0.")]
 End = Annotated[int | None, Field(ge=0, description="Character after the last.")]
 
 
+@dataclass(frozen=True, slots=True)
 class Tools:
     """The tools over an open library; `options` name the models, which no call can change."""
 
-    def __init__(self, library: Library, options: SummaryOptions) -> None:
-        self._library = library
-        self._options = options
+    library: Library
+    options: SummaryOptions
 
     def search(self, question: Question, k: K = 10, path: Path = None) -> Record:
         """Find the passages that are nearest to a question, best first, with their places."""
-        options = SearchOptions(k=k, retriever=self._options.retriever, where=_filter(path))
-        result = self._library.search(question, options)
+        options = SearchOptions(k=k, retriever=self.options.retriever, where=_filter(path))
+        result = self.library.search(question, options)
         return search_record(replace(result, scope=None))
 
     def ask(self, question: Question, k: K = 20, threshold: Threshold = None, path: Path = None) -> Record:
@@ -65,13 +65,11 @@ class Tools:
         Without an answer `outcome` is "not sure", with `candidates`, or "not found"; `nearest` are passages.
         """
         where = _filter(path)
-        return answer_record(
-            self._library.ask(question, self._options, k=k, threshold=threshold, where=where)
-        )
+        return answer_record(self.library.ask(question, self.options, k=k, threshold=threshold, where=where))
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
         """Read the text of a document, at most 20,000 characters at once, such as around a hit."""
-        stored = self._library.document(self._id(document))
+        stored = self.library.document(self._id(document))
         n_characters = len(stored.text)
         end = min(start + MAX_WINDOW if end is None else end, start + MAX_WINDOW, n_characters)
         if start and start >= end:
@@ -86,10 +84,8 @@ class Tools:
         max_sentences: Annotated[int, Field(ge=1, le=50)] = 5,
     ) -> Record:
         """Sentences that answer a question, with their spans, or an overview of one document or all."""
-        options = replace(
-            self._options, document=document and self._id(document), max_sentences=max_sentences
-        )
-        return summary_record(self._library.summarize(question, options))
+        options = replace(self.options, document=document and self._id(document), max_sentences=max_sentences)
+        return summary_record(self.library.summarize(question, options))
 
     def list_documents(
         self,
@@ -101,18 +97,21 @@ class Tools:
         from ..corpora.ignore import path_matcher
 
         matches = path_matcher([path] if path else [])
-        files = [file for file in self._library.files() if matches(file["document"])]
+        files = [file for file in self.library.files() if matches(file["document"])]
         return {"documents": files[offset : offset + limit], "total": len(files), "offset": offset}
 
     def _id(self, name: str) -> str:
-        files = self._library.files()
+        files = self.library.files()
         return resolve_document_id(name, {file["document"] for file in files if file["state"] == "indexed"})
 
 
-def make_server(library: Library, options: SummaryOptions | None = None) -> MCPServer:
-    """The server of an open library; `options` name the models, which no call can change."""
+def make_server(library: Library, options: SummaryOptions) -> MCPServer:
+    """The server of an open library; `options` name the models, which no call can change.
+
+    The `mcp` package diverts other output than its own from stdout to stderr.
+    """
     server = MCPServer("spanwise", version=version("spanwise"), instructions=INSTRUCTIONS, log_level="ERROR")
-    tools = Tools(library, options or SummaryOptions())
+    tools = Tools(library, options)
     for tool in (tools.search, tools.ask, tools.read_document, tools.summarize, tools.list_documents):
         hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
         server.add_tool(_with_tool_errors(tool, library), annotations=hints)
@@ -135,12 +134,7 @@ def _with_tool_errors(tool: Callable[..., Record], library: Library) -> Callable
     return call
 
 
-def serve_stdio(library: Library, options: SummaryOptions | None = None) -> None:
-    """Serve over stdin and stdout until stdin ends; the `mcp` package diverts other output to stderr."""
-    make_server(library, options).run("stdio")
-
-
-def http_app(library: Library, options: SummaryOptions | None = None) -> Any:
+def http_app(library: Library, options: SummaryOptions) -> Any:
     """The application that serves POST /mcp; put `security.protect` in front of it."""
     off = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `protect` checks Host and Origin
     server = make_server(library, options)

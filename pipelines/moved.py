@@ -5,9 +5,28 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED = {
+    "spanwise.pipelines.adapters.haystack": "spanwise.adapters.haystack",
+    "spanwise.pipelines.adapters.langchain": "spanwise.adapters.langchain",
+    "spanwise.pipelines.adapters.llama_index": "spanwise.adapters.llama_index",
+    "spanwise.pipelines.cluster.manifest": "spanwise",
+}
 
 
-def moved(old: str, new: str) -> None:
-    """Put the module `new` in the place of the module `old`, which calls this when it is imported."""
-    warnings.warn(f"{old} has moved: import from {new}", DeprecationWarning, stacklevel=3)
-    sys.modules[old] = import_module(new)
+class OldNames(Loader):
+    """A finder and loader for `sys.meta_path` that imports the new module for an old name."""
+
+    def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
+        """The old module; None for other names."""
+        return ModuleSpec(name, self) if name in MOVED else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the new module in the place of the old one."""
+        old = module.__name__
+        new = MOVED[old]
+        warnings.warn(f"{old} has moved: import from {new}", DeprecationWarning, stacklevel=2)
+        sys.modules[old] = import_module(new)

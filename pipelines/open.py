@@ -69,7 +69,7 @@ def open(
     settings = {
         **roots_setting(with_folders((), folders), path),
         MODEL: model_setting(model, "encoder") if model else "",
-        COLBERT: model_setting(colbert, "token-encoder") if colbert not in (None, NONE) else "",
+        COLBERT: model_setting(str(colbert), "token-encoder") if wants_tokens else "",
         **Analyzer().settings(),
     }
     if not settings[MODEL] and not settings[COLBERT]:

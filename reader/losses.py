@@ -22,8 +22,13 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits as bce
-from torch.nn.functional import cross_entropy, log_softmax, mse_loss, normalize
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits as bce,
+    cross_entropy,
+    log_softmax,
+    mse_loss,
+    normalize,
+)
 
 from .span_reader import PASSAGE, SUPPORT, YES_NO
 

@@ -19,32 +19,31 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 
 if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise import errors as errors
-    from spanwise.pipelines import evaluation as evaluation
-    from spanwise.pipelines import training as training
+    from spanwise.pipelines import evaluation as evaluation, training as training
     from spanwise.pipelines.answering.explain import Explanation as Explanation
     from spanwise.pipelines.library.library import Library as Library
-    from spanwise.pipelines.library.status import Verification as Verification
-    from spanwise.pipelines.library.status import verify as verify
+    from spanwise.pipelines.library.status import Verification as Verification, verify as verify
     from spanwise.pipelines.library.watch import Watch as Watch
-    from spanwise.pipelines.open import open as open
-    from spanwise.pipelines.open import open_index as open_index
-    from spanwise.types import Answer as Answer
-    from spanwise.types import AnswerSpan as AnswerSpan
-    from spanwise.types import AskOptions as AskOptions
-    from spanwise.types import ClusterOptions as ClusterOptions
-    from spanwise.types import Document as Document
-    from spanwise.types import Filter as Filter
-    from spanwise.types import Heading as Heading
-    from spanwise.types import Hit as Hit
-    from spanwise.types import Label as Label
-    from spanwise.types import Passage as Passage
-    from spanwise.types import ScoredSpan as ScoredSpan
-    from spanwise.types import SearchOptions as SearchOptions
-    from spanwise.types import SearchResult as SearchResult
-    from spanwise.types import Span as Span
-    from spanwise.types import Summary as Summary
-    from spanwise.types import SummaryOptions as SummaryOptions
-    from spanwise.types import SyncReport as SyncReport
+    from spanwise.pipelines.open import open as open, open_index as open_index
+    from spanwise.types import (
+        Answer as Answer,
+        AnswerSpan as AnswerSpan,
+        AskOptions as AskOptions,
+        ClusterOptions as ClusterOptions,
+        Document as Document,
+        Filter as Filter,
+        Heading as Heading,
+        Hit as Hit,
+        Label as Label,
+        Passage as Passage,
+        ScoredSpan as ScoredSpan,
+        SearchOptions as SearchOptions,
+        SearchResult as SearchResult,
+        Span as Span,
+        Summary as Summary,
+        SummaryOptions as SummaryOptions,
+        SyncReport as SyncReport,
+    )
 
 
 _MODULES = {"errors": "errors", "evaluation": "pipelines.evaluation", "training": "pipelines.training"}

@@ -11,24 +11,28 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload
 
-from .documents import Document as Document
-from .documents import DocumentWarning as DocumentWarning
-from .documents import Heading as Heading
-from .documents import Hit as Hit
-from .documents import Label as Label
-from .documents import Passage as Passage
-from .documents import RejectedFile as RejectedFile
-from .documents import Span as Span
-from .documents import SyncReport as SyncReport
-from .options import QUOTE as QUOTE
-from .options import AskOptions as AskOptions
-from .options import ClusterOptions as ClusterOptions
-from .options import Filter as Filter
-from .options import FilterResult as FilterResult
-from .options import ProgressCallback as ProgressCallback
-from .options import SearchOptions as SearchOptions
-from .options import SummaryOptions as SummaryOptions
-from .options import no_progress as no_progress
+from .documents import (
+    Document as Document,
+    DocumentWarning as DocumentWarning,
+    Heading as Heading,
+    Hit as Hit,
+    Label as Label,
+    Passage as Passage,
+    RejectedFile as RejectedFile,
+    Span as Span,
+    SyncReport as SyncReport,
+)
+from .options import (
+    QUOTE as QUOTE,
+    AskOptions as AskOptions,
+    ClusterOptions as ClusterOptions,
+    Filter as Filter,
+    FilterResult as FilterResult,
+    ProgressCallback as ProgressCallback,
+    SearchOptions as SearchOptions,
+    SummaryOptions as SummaryOptions,
+    no_progress as no_progress,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from spanwise.corpora.reading import SkippedFile
-from spanwise.corpora.reading import parse as honest_parse
+from spanwise.corpora.reading import SkippedFile, parse as honest_parse
 from spanwise.pipelines.parsing import worker as parse_worker
 from spanwise.types import Document, Heading, Label
 

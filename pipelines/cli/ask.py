@@ -1,4 +1,4 @@
-"""`spanwise ask` and `spanwise summarize`: an exact quote or cited sentences, or "not in these documents".
+"""`spanwise search`, `ask` and `summarize`: passages, an exact quote, or cited sentences for a question.
 
 `ask` without a question shows a prompt, or reads one question per line from stdin; the library stays open.
 Between two questions no commit is held, so a writer can continue, and the next answer is from its commit.
@@ -9,28 +9,32 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Annotated
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import AskOptions, Summary, SummaryOptions, SummarySentence
+from spanwise.types import AskOptions, SearchOptions, Summary, SummaryOptions, SummarySentence
 
 from ..answering.summarize import summary_record
 from ..folders import user_cache
-from ..json_records import answer_record, explanation_record
+from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..plain_text import visible
 from . import options as opt
 from .index import encode_in_background, synced
 from .show import (
+    empty_filter,
     print_json,
     progress,
     say,
     say_partial,
+    say_spelling,
     show,
     show_answer,
     show_explanation,
+    show_hits,
     show_sentence,
     show_summary,
 )
@@ -42,36 +46,62 @@ MAX_HISTORY = 1000
 
 
 @opt.grouped
+def search(
+    question: Annotated[str, Argument(help="The question, or words.")],
+    folder: opt.SyncedFolder = None,
+    index: opt.Index = None,
+    *,
+    ranking: opt.RankingGroup,
+    k: Annotated[int, Option("-k", min=1, help="Number of passages.")] = 10,
+    results: opt.ResultGroup,
+    cluster: opt.ClusterGroup,
+    no_wait: opt.NoWait = False,
+    json: opt.Json = False,
+) -> None:
+    """Print the best passages for a question."""
+    if opt.question_and_folder(question, folder, index)[0] is None:
+        raise BadParameter(f"{question} is a folder: name the words before it", param_hint="QUESTION")
+    options = opt.options_of(SearchOptions, ranking, results, k=k)
+    with synced(folder, index, cluster=cluster.options(), wait=not no_wait) as library:
+        with progress(after_s=1) as report:
+            report("models", 0, 0)
+            result = library.search(question, options, on_progress=report)
+        say_spelling(result.spelling)
+        say_partial(result.left_out)
+        if nothing := empty_filter(result.scope):
+            say(nothing)
+        if json:
+            print_json(search_record(result))
+        else:
+            show_hits(result)
+
+
+@opt.grouped
 def ask(
     question: Annotated[
-        str | None, typer.Argument(help="The question. Default: a prompt, or one per line on stdin.")
+        str | None, Argument(help="The question. Default: a prompt, or one per line on stdin.")
     ] = None,
     folder: opt.SyncedFolder = None,
     index: opt.Index = None,
     *,
     ranking: opt.RankingGroup,
     reader: opt.Reader = "builtin",
-    k: Annotated[int, typer.Option("-k", min=1, help="Number of passages to read.")] = 20,
+    k: Annotated[int, Option("-k", min=1, help="Number of passages to read.")] = 20,
     threshold: Annotated[
         float | None,
-        typer.Option(
+        Option(
             min=0.0,
             max=1.0,
             help="Minimum confidence for an answer (0 = always answer). Default: the fitted one.",
         ),
     ] = None,
-    dedupe: opt.Dedupe = True,
-    documents: opt.FilterGroup,
-    explain: Annotated[bool, typer.Option("--explain", help="Show evidence and ranks by stage.")] = False,
+    results: opt.ResultGroup,
+    explain: Annotated[bool, Option("--explain", help="Show evidence and ranks by stage.")] = False,
     document: Annotated[
         str | None,
-        typer.Option(
-            help="With --explain: the stage at which this document was lost. An id, a path, or its end."
-        ),
+        Option(help="With --explain: the stage at which this document was lost. An id, a path, or its end."),
     ] = None,
-    write: Annotated[
-        bool, typer.Option("--write", help="Write the answer as sentences with citations.")
-    ] = False,
+    write: Annotated[bool, Option("--write", help="Write the answer as sentences with citations.")] = False,
     generator: opt.GeneratorGroup,
     verbose: opt.Verbose = False,
     cluster: opt.ClusterGroup,
@@ -80,22 +110,20 @@ def ask(
 ) -> None:
     """Answer a question with an exact quote and its location, or say that the documents do not answer it."""
     if document is not None and not explain:
-        raise typer.BadParameter("add --explain", param_hint="--document")
+        raise BadParameter("add --explain", param_hint="--document")
     question, folder = opt.question_and_folder(question, folder, index)
     options = opt.options_of(
         SummaryOptions,
         ranking,
-        documents,
+        results,
         k=k,
         reader=reader,
         threshold=threshold,
-        dedupe=dedupe,
         max_sentences=WRITTEN_SENTENCES,
-        generator=generator.generator,
-        base_url=generator.base_url,
+        **asdict(generator),
     )
     if write:
-        opt.say_what_is_sent(generator.generator, generator.base_url)
+        generator.say_what_is_sent()
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
     with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
 
@@ -118,42 +146,37 @@ def ask(
 
 @opt.grouped
 def summarize(
-    question: Annotated[
-        str | None, typer.Argument(help="The question. Default: an overview of documents.")
-    ] = None,
+    question: Annotated[str | None, Argument(help="The question. Default: an overview of documents.")] = None,
     folder: opt.SyncedFolder = None,
     index: opt.Index = None,
     document: Annotated[
-        str | None, typer.Option(help="One document: its id, a path, or the end of its id.")
+        str | None, Option(help="One document: its id, a path, or the end of its id.")
     ] = None,
-    max_sentences: Annotated[int, typer.Option(min=1, help="Maximum number of sentences.")] = 5,
+    max_sentences: Annotated[int, Option(min=1, help="Maximum number of sentences.")] = 5,
     *,
     generator: opt.GeneratorGroup,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds a generator may write.")] = None,
+    timeout: Annotated[float | None, Option(min=0.1, help="Seconds a generator may write.")] = None,
     ranking: opt.RankingGroup,
-    k: Annotated[int, typer.Option("-k", min=1, help="Number of passages for a question.")] = 20,
-    dedupe: opt.Dedupe = True,
-    documents: opt.FilterGroup,
+    k: Annotated[int, Option("-k", min=1, help="Number of passages for a question.")] = 20,
+    results: opt.ResultGroup,
     no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
     """Summarize what documents say about a question, or list what they are about."""
     question, folder = opt.question_and_folder(question, folder, index)
     if question is not None and document is not None:
-        raise typer.BadParameter("a question uses all documents: pass a question or --document")
+        raise BadParameter("a question uses all documents: pass a question or --document")
     options = opt.options_of(
         SummaryOptions,
         ranking,
-        documents,
+        results,
         k=k,
-        dedupe=dedupe,
         document=document,
         max_sentences=max_sentences,
-        generator=generator.generator,
-        base_url=generator.base_url,
+        **asdict(generator),
         timeout_s=timeout,
     )
-    opt.say_what_is_sent(generator.generator, generator.base_url)
+    generator.say_what_is_sent()
     with synced(folder, index, wait=not no_wait) as library:
         if question is not None:
             _answer(library, question, options, True, json)

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Exit, Option
 
 from spanwise.types import AskOptions
 
@@ -25,34 +25,30 @@ ALPHA = 0.05
 MAX_NAMES = 5  # of documents that are not in the index
 WIDTH = 90  # of a printed question
 
-OutOption = Annotated[
-    Path | None, typer.Option(help="Folder for records and figures; the same command resumes.")
-]
-LimitOption = Annotated[int | None, typer.Option(min=1, help="Draw only N questions.", metavar="N")]
-SeedOption = Annotated[int, typer.Option(help="Seed of --limit.")]
+OutOption = Annotated[Path | None, Option(help="Folder for records and figures; the same command resumes.")]
+LimitOption = Annotated[int | None, Option(min=1, help="Draw only N questions.", metavar="N")]
+SeedOption = Annotated[int, Option(help="Seed of --limit.")]
 RetrieversOption = Annotated[
-    list[str] | None, typer.Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.")
+    list[str] | None, Option(metavar="NAME", help="A retriever, e.g. bm25+colbert. Repeatable.")
 ]
-DepthOption = Annotated[int, typer.Option("-k", min=1, help="Passages to read.")]
+DepthOption = Annotated[int, Option("-k", min=1, help="Passages to read.")]
 
 app = opt.verbs("Measure reading, retrieval, or answers from your own folder.")
 
 
 @app.command(epilog="Example: spanwise eval squad --data dev-v1.1.json.gz --json")
 def squad(
-    data: Annotated[Path, typer.Option(help="A SQuAD file, plain or gzipped.")],
+    data: Annotated[Path, Option(help="A SQuAD file, plain or gzipped.")],
     reader: opt.Reader = "builtin",
     limit: LimitOption = None,
     seed: SeedOption = 0,
     predictions: Annotated[
-        Path | None, typer.Option(help="Score this predictions file instead of a reader.")
+        Path | None, Option(help="Score this predictions file instead of a reader.")
     ] = None,
-    na_probs: Annotated[Path | None, typer.Option(help="No-answer probabilities of the predictions.")] = None,
+    na_probs: Annotated[Path | None, Option(help="No-answer probabilities of the predictions.")] = None,
     na_prob_thresh: Annotated[
         float | None,
-        typer.Option(
-            help="Decline above this no-answer probability (SQuAD 2.0). Default: 0.5, and 1 for a file."
-        ),
+        Option(help="Decline above this no-answer probability (SQuAD 2.0). Default: 0.5, and 1 for a file."),
     ] = None,
     out: OutOption = None,
     json: opt.Json = False,
@@ -78,22 +74,20 @@ def squad(
 
 @app.command("open", epilog="Example: spanwise eval open --data dev-v1.1.json.gz --retriever hybrid")
 def open_domain(
-    data: Annotated[
-        list[Path], typer.Option(metavar="FILE", help="A SQuAD file, plain or gzipped. Repeatable.")
-    ],
+    data: Annotated[list[Path], Option(metavar="FILE", help="A SQuAD file, plain or gzipped. Repeatable.")],
     corpus: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A SQuAD file with more paragraphs to search. Repeatable."),
+        Option(metavar="FILE", help="A SQuAD file with more paragraphs to search. Repeatable."),
     ] = None,
     index: Annotated[
-        Path | None, typer.Option(help="Index of the paragraphs, made if missing. Default: in --out.")
+        Path | None, Option(help="Index of the paragraphs, made if missing. Default: in --out.")
     ] = None,
     retriever: RetrieversOption = None,
     rerank: opt.Rerank = False,
     reader: opt.Reader = "builtin",
     k: DepthOption = PASSAGES,
     limit: LimitOption = None,
-    read: Annotated[int, typer.Option(min=0, help="Questions to read for EM and F1.")] = 1000,
+    read: Annotated[int, Option(min=0, help="Questions to read for EM and F1.")] = 1000,
     seed: SeedOption = 0,
     out: OutOption = None,
     json: opt.Json = False,
@@ -121,12 +115,12 @@ def open_domain(
 
 @app.command(epilog="Example: spanwise eval retrieval --data scifact --retriever bm25")
 def retrieval(
-    data: Annotated[Path, typer.Option(help="A BEIR folder.")],
+    data: Annotated[Path, Option(help="A BEIR folder.")],
     retriever: RetrieversOption = None,
     rerank: opt.Rerank = False,
-    split: Annotated[str | None, typer.Option(help="The judgements to use. Default: test.")] = None,
-    model: Annotated[str, typer.Option(help="The encoder of dense vectors, as for `index`.")] = "base",
-    index: Annotated[Path | None, typer.Option(help="Where the index lies. Default: in --out.")] = None,
+    split: Annotated[str | None, Option(help="The judgements to use. Default: test.")] = None,
+    model: Annotated[str, Option(help="The encoder of dense vectors, as for `index`.")] = "base",
+    index: Annotated[Path | None, Option(help="Where the index lies. Default: in --out.")] = None,
     out: OutOption = None,
     json: opt.Json = False,
 ) -> None:
@@ -146,15 +140,15 @@ def retrieval(
 
 @app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")
 def folder(
-    folder: Annotated[Path, typer.Argument(help="The folder; it is synced first.")],
-    questions: Annotated[Path, typer.Option(help="JSON lines, or a SQuAD file whose titles are documents.")],
+    folder: Annotated[Path, Argument(help="The folder; it is synced first.")],
+    questions: Annotated[Path, Option(help="JSON lines, or a SQuAD file whose titles are documents.")],
     index: opt.Index = None,
     retriever: RetrieversOption = None,
     rerank: opt.Rerank = False,
     reader: opt.Reader = "builtin",
     k: DepthOption = PASSAGES,
     threshold: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Minimum confidence of an answer.")
+        float | None, Option(min=0.0, max=1.0, help="Minimum confidence of an answer.")
     ] = None,
     dedupe: opt.Dedupe = True,
     out: OutOption = None,
@@ -187,24 +181,22 @@ def folder(
 def compare(
     results: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="RESULTS...", help="Result folders or records.jsonl; the first is the baseline."
-        ),
+        Argument(metavar="RESULTS...", help="Result folders or records.jsonl; the first is the baseline."),
     ],
     system: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="The two systems, if a folder holds more. Repeatable."),
+        Option(metavar="NAME", help="The two systems, if a folder holds more. Repeatable."),
     ] = None,
     measure: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A measure. Repeatable. Default: all.")
+        list[str] | None, Option(metavar="NAME", help="A measure. Repeatable. Default: all.")
     ] = None,
     fail_if_worse: Annotated[
         bool,
-        typer.Option("--fail-if-worse", help="Exit with 1 if a measure is worse with p < 0.05 (one-sided)."),
+        Option("--fail-if-worse", help="Exit with 1 if a measure is worse with p < 0.05 (one-sided)."),
     ] = False,
-    permutations: Annotated[int, typer.Option(min=1, help="Random permutations.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the permutations.")] = 0,
-    show: Annotated[int, typer.Option(min=0, help="Questions to name, of wins and of losses.")] = 3,
+    permutations: Annotated[int, Option(min=1, help="Random permutations.")] = 10_000,
+    seed: Annotated[int, Option(min=0, help="Seed of the permutations.")] = 0,
+    show: Annotated[int, Option(min=0, help="Questions to name, of wins and of losses.")] = 3,
     json: opt.Json = False,
 ) -> None:
     """Compare two runs question by question: difference, interval, p-value, wins and losses."""
@@ -222,7 +214,7 @@ def compare(
         _print_comparison(comparison, show)
     if fail_if_worse and (losses := comparison.losses(ALPHA)):
         say(f"{comparison.system} is worse than {comparison.baseline} by {', '.join(losses)}")
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None:
@@ -242,15 +234,15 @@ def _print_comparison(comparison: SystemComparison, show: int) -> None:
         rows.append(
             [
                 visible(name),
-                str(result.questions),
+                f"{result.questions}",
                 f"{result.baseline_mean:.4f}",
                 f"{result.system_mean:.4f}",
                 f"{result.difference:+.4f}",
                 interval,
                 f"{result.p:.4f}",
-                str(len(result.wins)),
-                str(len(result.losses)),
-                str(len(result.ties)),
+                f"{len(result.wins)}",
+                f"{len(result.losses)}",
+                f"{len(result.ties)}",
             ]
         )
     _print_table(rows)

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import ClusterOptions, SyncReport
@@ -34,33 +34,33 @@ QUIET_S = 1.6  # without changes before `--watch` syncs
 def index(
     folders: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FOLDER]...", help="The folders. Default: those of the index."),
+        Argument(metavar="[FOLDER]...", help="The folders. Default: those of the index."),
     ] = None,
     index: opt.Index = None,
     drop: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FOLDER", help="Remove this folder and its documents. Repeatable."),
+        Option(metavar="FOLDER", help="Remove this folder and its documents. Repeatable."),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Keep dense vectors, for --retriever hybrid: base, a folder, or name@revision.",
         ),
     ] = None,
     colbert: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Keep token vectors, for --retriever colbert: builtin (default), a folder, or "
             "name@revision of a ColBERT model; none drops them.",
         ),
     ] = None,
-    lexical_only: Annotated[bool, typer.Option("--lexical-only", help="Do not encode vectors.")] = False,
-    retry: Annotated[bool, typer.Option("--retry", help="Read rejected files again.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Stay, and sync after every change.")] = False,
+    lexical_only: Annotated[bool, Option("--lexical-only", help="Do not encode vectors.")] = False,
+    retry: Annotated[bool, Option("--retry", help="Read rejected files again.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Stay, and sync after every change.")] = False,
     shards: Annotated[
-        int | None, typer.Option(min=1, help="Number of parts that the index is kept in; an index is split.")
+        int | None, Option(min=1, help="Number of parts that the index is kept in; an index is split.")
     ] = None,
     ray: opt.Ray = None,
     json: opt.Json = False,
@@ -68,7 +68,18 @@ def index(
     """Index folders: add new files, update changed ones, delete removed ones."""
     if colbert not in (None, NONE):
         model_setting(str(colbert), "token-encoder")  # rejects a model before an index is created
-    with _library(folders, index, model, colbert, shards, ClusterOptions(ray)) as library:
+    cluster = ClusterOptions(ray)
+    if folders:
+        tokens = NONE if colbert == NONE else None
+        library = open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
+    else:
+        if shards is not None:
+            from ..cluster.indexing import split_index
+
+            split_index(opt.index_of(index), shards)
+        library = opt.library_of(None, index, cluster)
+        library.use_model(model)
+    with library:
         if drop:
             library.drop(drop)
         if colbert is not None:
@@ -89,26 +100,6 @@ def index(
         _show(library, report, json)
         if watch:
             _watch(library, sync, report, json)
-
-
-def _library(
-    folders: list[Path] | None,
-    index: Path | None,
-    model: str | None,
-    colbert: str | None,
-    shards: int | None,
-    cluster: ClusterOptions,
-) -> Library:
-    if folders:
-        tokens = NONE if colbert == NONE else None
-        return open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
-    if shards is not None:
-        from ..cluster.indexing import split_index
-
-        split_index(opt.index_of(index), shards)
-    library = opt.library_of(None, index, cluster)
-    library.use_model(model)
-    return library
 
 
 def _show(library: Library, report: SyncReport, json: bool) -> None:

@@ -13,13 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import typer
+from typer import Abort, BadParameter, Exit, Option, Typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from spanwise.errors import SpanwiseError
 
-ClickException: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+ClickException: Any = next(c for c in BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
 INTERRUPTED = 130
 HELP_ALL = "--help-all"
@@ -33,11 +33,11 @@ ASSISTANT = """{"mcpServers": {"spanwise": {
 # The module and the name of the function or group of each verb, and an example for its help.
 VERBS = {
     "index": ("index:index", "spanwise index notes"),
-    "search": ("search:search", "spanwise search 'opening hours' notes -k 5 --path 'town/**' --type md"),
+    "search": ("ask:search", "spanwise search 'opening hours' notes -k 5 --path 'town/**' --type md"),
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes"),
     "summarize": ("ask:summarize", "spanwise summarize 'what changed for the mills?' notes"),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
-    "mcp": ("mcp:mcp", f"spanwise mcp --index notes\n\nSettings of an assistant:\n\n\b\n{ASSISTANT}"),
+    "mcp": ("serve:mcp", f"spanwise mcp --index notes\n\nSettings of an assistant:\n\n\b\n{ASSISTANT}"),
     "status": ("status:status", "spanwise status --index notes --check"),
     "verify": ("status:verify", "spanwise verify --index notes"),
     "eval": ("evaluate:app", ""),
@@ -56,9 +56,9 @@ def command_of(verb: str, everything: bool = True) -> Any:
     place, example = VERBS[verb]
     module, _, attribute = place.partition(":")
     group = getattr(import_module(f".{module}", __package__), attribute)
-    if not isinstance(group, typer.Typer):
+    if not isinstance(group, Typer):
         function = group
-        group = typer.Typer(add_completion=False, rich_markup_mode=None)
+        group = Typer(add_completion=False, rich_markup_mode=None)
         group.command(verb, epilog=f"Example: {example}")(function)
     command = get_command(group)
     subcommands = getattr(command, "commands", {})
@@ -93,7 +93,7 @@ class VerbGroup(TyperGroup):
         return command_of(cmd_name, everything=ctx.obj == HELP_ALL) if cmd_name in VERBS else None
 
 
-app = typer.Typer(
+app = Typer(
     name="spanwise",
     cls=VerbGroup,
     help=HELP,
@@ -112,7 +112,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True, help=HELP)
 def options(
-    version: bool = typer.Option(
+    version: bool = Option(
         False, "--version", help="Print the version and exit.", is_eager=True, show_envvar=False
     ),
 ) -> None:
@@ -121,7 +121,7 @@ def options(
         from spanwise.version import __version__
 
         print(f"spanwise {__version__}")
-        raise typer.Exit
+        raise Exit
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(str(error), 2)
     except SpanwiseError as error:
         _fail(str(error), 1)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, Abort):
         code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

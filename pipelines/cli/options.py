@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
-import typer
+from typer import Argument, BadParameter, Context, Option, Typer
 
 from spanwise.types import QUOTE, ClusterOptions, Filter, SearchOptions
 
@@ -23,80 +23,35 @@ from .show import say
 Options = TypeVar("Options", bound=SearchOptions)
 
 
-def _local_model(context: typer.Context, name: str) -> str:
+def _local_model(context: Context, name: str) -> str:
     """The model that `spanwise.toml` names in place of "local", if any."""
     tables = context.find_root().default_map or {}
     return str(tables.get("generator", {}).get(LOCAL, LOCAL)) if name == LOCAL else name
 
 
-Folder = Annotated[Path | None, typer.Argument(help="An indexed folder. Default: the nearest index upward.")]
-SyncedFolder = Annotated[
-    Path | None, typer.Argument(help="A folder to sync first. Default: the nearest index.")
-]
-Index = Annotated[Path | None, typer.Option(help="The index: its directory, or a folder with a .spanwise.")]
+Folder = Annotated[Path | None, Argument(help="An indexed folder. Default: the nearest index upward.")]
+SyncedFolder = Annotated[Path | None, Argument(help="A folder to sync first. Default: the nearest index.")]
+Index = Annotated[Path | None, Option(help="The index: its directory, or a folder with a .spanwise.")]
 Retriever = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="tfidf, bm25, dense, colbert, hybrid (bm25+dense), or a fusion such as bm25+colbert. "
         f"Default: {DEFAULT_RETRIEVER}."
     ),
 ]
-Rerank = Annotated[bool, typer.Option("--rerank", help="Re-rank by reading with the question.")]
-RerankModel = Annotated[
-    str | None,
-    typer.Option(metavar="NAME", help="What --rerank reads with: builtin (the reader), or a cross-encoder."),
-]
-Reader = Annotated[
-    str, typer.Option(help="builtin, a folder, or name@revision of a question-answering model.")
-]
-Generator = Annotated[
-    str,
-    typer.Option(
-        callback=_local_model,
-        help="quote (nothing is written), local (a small model), FILE.gguf, hf:OWNER/NAME/FILE@REVISION, "
-        "a folder of transformers, or openai:MODEL with --base-url.",
-    ),
-]
-BaseUrl = Annotated[
-    str, typer.Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
-]
-Dedupe = Annotated[bool, typer.Option(help="Merge near-duplicate passages.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Rerank = Annotated[bool, Option("--rerank", help="Re-rank by reading with the question.")]
+Reader = Annotated[str, Option(help="builtin, a folder, or name@revision of a question-answering model.")]
+Dedupe = Annotated[bool, Option(help="Merge near-duplicate passages.")]
+Json = Annotated[bool, Option("--json", help="Print JSON.")]
 NoWait = Annotated[
-    bool, typer.Option("--no-wait", help="End after the answer; missing vectors of the folder stay missing.")
+    bool, Option("--no-wait", help="End after the answer; missing vectors of the folder stay missing.")
 ]
-Verbose = Annotated[bool, typer.Option("--verbose", help="Say what was searched, and how long it took.")]
+Verbose = Annotated[bool, Option("--verbose", help="Say what was searched, and how long it took.")]
 Ray = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="ADDRESS",
         help="Use this Ray cluster for an index of shards; local starts one on this machine.",
-    ),
-]
-Replicas = Annotated[int, typer.Option(min=1, help="With --ray: copies of each shard in memory.")]
-RequireAll = Annotated[
-    bool, typer.Option("--require-all-shards", help="Refuse to answer from some of the shards.")
-]
-PathFilter = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="GLOB",
-        help="Only documents with this path or below this folder, e.g. 'notes/**'; '!drafts/' excludes. "
-        "Repeatable.",
-    ),
-]
-TypeFilter = Annotated[
-    list[str] | None, typer.Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable.")
-]
-AfterFilter = Annotated[
-    str | None, typer.Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.")
-]
-BeforeFilter = Annotated[str | None, typer.Option(metavar="DATE", help="Only documents before this date.")]
-MetaFilter = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KEY=VALUE",
-        help="Only documents with this metadata, e.g. author=Rook. Repeatable: all must match.",
     ),
 ]
 
@@ -106,18 +61,15 @@ def grouped(verb: Callable[..., None]) -> Callable[..., None]:
 
     A group is a parameter whose type is a dataclass of options.
     """
-    hints = get_type_hints(verb, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters = []
-    for name, parameter in inspect.signature(verb).parameters.items():
-        if name in groups:
-            group_hints = get_type_hints(groups[name], include_extras=True)
-            options = [(field.name, field.default, group_hints[field.name]) for field in fields(groups[name])]
+    groups: dict[str, Any] = {}
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(verb, eval_str=True).parameters.items():
+        if is_dataclass(parameter.annotation):
+            groups[name] = parameter.annotation
+            parameters += inspect.signature(groups[name], eval_str=True).parameters.values()
         else:
-            options = [(name, parameter.default, hints[name])]
-        for option, default, hint in options:
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(option, keyword, default=default, annotation=hint))
+            parameters.append(parameter)
+    parameters = [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters]
 
     @wraps(verb)
     def call(**values: Any) -> None:
@@ -136,18 +88,39 @@ class RankingGroup:
 
     retriever: Retriever = None
     rerank: Rerank = False
-    rerank_model: RerankModel = None
+    rerank_model: Annotated[
+        str | None,
+        Option(metavar="NAME", help="What --rerank reads with: builtin (the reader), or a cross-encoder."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class FilterGroup:
-    """Which documents are searched."""
+class ResultGroup:
+    """Which documents are searched, and whether near-duplicates in the results are merged."""
 
-    path: PathFilter = None
-    type: TypeFilter = None
-    after: AfterFilter = None
-    before: BeforeFilter = None
-    meta: MetaFilter = None
+    dedupe: Dedupe = True
+    path: Annotated[
+        list[str] | None,
+        Option(
+            metavar="GLOB",
+            help="Only documents with this path or below this folder, e.g. 'notes/**'; '!drafts/' excludes. "
+            "Repeatable.",
+        ),
+    ] = None
+    type: Annotated[
+        list[str] | None, Option(metavar="TYPE", help="Only this type: pdf, md, text/html. Repeatable.")
+    ] = None
+    after: Annotated[
+        str | None, Option(metavar="DATE", help="Only documents from this date on: 2024-01-31.")
+    ] = None
+    before: Annotated[str | None, Option(metavar="DATE", help="Only documents before this date.")] = None
+    meta: Annotated[
+        list[str] | None,
+        Option(
+            metavar="KEY=VALUE",
+            help="Only documents with this metadata, e.g. author=Rook. Repeatable: all must match.",
+        ),
+    ] = None
 
     def filter(self) -> Filter | None:
         """The filter; None without a condition."""
@@ -155,9 +128,9 @@ class FilterGroup:
         for pair in self.meta or ():
             key, equals, value = pair.partition("=")
             if not key or not equals:
-                raise typer.BadParameter(f"{pair!r} is not KEY=VALUE, e.g. author=Rook", param_hint="--meta")
+                raise BadParameter(f"{pair!r} is not KEY=VALUE, e.g. author=Rook", param_hint="--meta")
             if key in metadata:
-                raise typer.BadParameter(f"{key!r} is given twice", param_hint="--meta")
+                raise BadParameter(f"{key!r} is given twice", param_hint="--meta")
             metadata[key] = value
         where = Filter(tuple(self.path or ()), tuple(self.type or ()), self.after, self.before, metadata)
         return None if where == Filter() else where
@@ -167,8 +140,22 @@ class FilterGroup:
 class GeneratorGroup:
     """What writes summaries."""
 
-    generator: Generator = QUOTE
-    base_url: BaseUrl = ""
+    generator: Annotated[
+        str,
+        Option(
+            callback=_local_model,
+            help="quote (nothing is written), local (a small model), FILE.gguf, hf:OWNER/NAME/FILE@REVISION, "
+            "a folder of transformers, or openai:MODEL with --base-url.",
+        ),
+    ] = QUOTE
+    base_url: Annotated[
+        str, Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
+    ] = ""
+
+    def say_what_is_sent(self) -> None:
+        """Say on stderr what leaves this machine, if the generator is on another one."""
+        if host := sent_to(self.generator, self.base_url):
+            say(visible(f"each question and the sentences found for it are sent to {host}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,29 +163,30 @@ class ClusterGroup:
     """Where shards are searched."""
 
     ray: Ray = None
-    replicas: Replicas = 1
-    require_all_shards: RequireAll = False
+    replicas: Annotated[int, Option(min=1, help="With --ray: copies of each shard in memory.")] = 1
+    require_all_shards: Annotated[
+        bool, Option("--require-all-shards", help="Refuse to answer from some of the shards.")
+    ] = False
 
     def options(self) -> ClusterOptions:
         """The options as an object of the API."""
         return ClusterOptions(self.ray, self.replicas, self.require_all_shards)
 
 
-def options_of(kind: type[Options], ranking: RankingGroup, documents: FilterGroup, **options: Any) -> Options:
+def options_of(kind: type[Options], ranking: RankingGroup, results: ResultGroup, **options: Any) -> Options:
     """The options object of a verb that searches."""
-    rerank = ranking.rerank_model or (RERANKER if ranking.rerank else "")
-    return kind(retriever=ranking.retriever or "", rerank=rerank, where=documents.filter(), **options)
+    return kind(
+        retriever=ranking.retriever or "",
+        rerank=ranking.rerank_model or (RERANKER if ranking.rerank else ""),
+        dedupe=results.dedupe,
+        where=results.filter(),
+        **options,
+    )
 
 
-def say_what_is_sent(generator: str, base_url: str) -> None:
-    """Say on stderr what leaves this machine, if the generator is on another one."""
-    if host := sent_to(generator, base_url):
-        say(visible(f"each question and the sentences found for it are sent to {host}"))
-
-
-def verbs(purpose: str) -> typer.Typer:
+def verbs(purpose: str) -> Typer:
     """A verb with subcommands, such as `eval`."""
-    return typer.Typer(help=purpose, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    return Typer(help=purpose, no_args_is_help=True, add_completion=False, rich_markup_mode=None)
 
 
 def question_and_folder(

@@ -1,13 +1,16 @@
-"""`spanwise serve [FOLDER]`: the library over HTTP, with a page."""
+"""`spanwise serve [FOLDER]` and `spanwise mcp`: the library over HTTP with a page, or as tools.
+
+Tools are for assistants that speak the Model Context Protocol.
+"""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import BadParameter, Option
 
 from spanwise.errors import needing
 from spanwise.types import ClusterOptions, SummaryOptions
@@ -21,35 +24,31 @@ if TYPE_CHECKING:
 
 TOKEN = "SPANWISE_SERVE_TOKEN"
 
-HostOption = Annotated[str, typer.Option(help="Address to bind. A public address requires a token.")]
-PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")]
-AllowHostOption = Annotated[
-    list[str] | None, typer.Option(help="Further host name of this server. Repeatable.")
-]
-AllowOriginOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Origin of a web page that may send requests, such as https://notes.example. Repeatable."
-    ),
-]
-TokenFileOption = Annotated[Path | None, typer.Option(help="File with the token that requests need.")]
+HostOption = Annotated[str, Option(help="Address to bind. A public address requires a token.")]
+PortOption = Annotated[int, Option(min=0, max=65535, help="Port; 0 takes a free one.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ClientGroup:
     """Who may use a server."""
 
-    allow_host: AllowHostOption = None
-    allow_origin: AllowOriginOption = None
-    token_file: TokenFileOption = None
+    allow_host: Annotated[list[str] | None, Option(help="Further host name of this server. Repeatable.")] = (
+        None
+    )
+    allow_origin: Annotated[
+        list[str] | None,
+        Option(
+            help="Origin of a web page that may send requests, such as https://notes.example. Repeatable."
+        ),
+    ] = None
+    token_file: Annotated[Path | None, Option(help="File with the token that requests need.")] = None
 
     def access(self, host: str, port: int) -> Access:
         """The access to a server at this address."""
         from ..server.security import Access
 
-        hosts = tuple(self.allow_host or ())
-        origins = tuple(self.allow_origin or ())
-        return Access(host, port, hosts, origins, token_of(self.token_file))
+        hosts = self.allow_host or ()
+        return Access(host, port, tuple(hosts), tuple(self.allow_origin or ()), token_of(self.token_file))
 
 
 @opt.grouped
@@ -63,49 +62,82 @@ def serve(
     retriever: opt.Retriever = None,
     reader: opt.Reader = "builtin",
     rerank_model: Annotated[
-        str, typer.Option(metavar="NAME", help="Cross-encoder for requests that re-rank.")
+        str, Option(metavar="NAME", help="Cross-encoder for requests that re-rank.")
     ] = "builtin",
     generator: opt.GeneratorGroup,
-    watch: Annotated[bool, typer.Option("--watch", help="Sync the index when its folders change.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Sync the index when its folders change.")] = False,
     cluster: opt.ClusterGroup,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
     with needing("serve"):
+        from ..server import run
         from ..server.app import create_app
-        from ..server.run import serve as serve_app
-        from ..server.run import watch_in_background
 
     access = clients.access(host, port)
     options = SummaryOptions(
-        retriever=retriever or "",
-        reader=reader,
-        rerank=rerank_model,
-        generator=generator.generator,
-        base_url=generator.base_url,
+        retriever=retriever or "", reader=reader, rerank=rerank_model, **asdict(generator)
     )
-    opt.say_what_is_sent(generator.generator, generator.base_url)
+    generator.say_what_is_sent()
     if cluster.ray is not None:
         if folder is not None or watch or port == 0:
-            raise typer.BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
-        with needing("ray"):
-            from ..cluster.serve import serve_on_ray
-
+            raise BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
         path = opt.index_of(index)
         shown = visible(str(path))
-        serve_on_ray(path, cluster.options(), access, options, lambda url: say(f"serving {shown} at {url}"))
+        run.serve_on_ray(
+            path, cluster.options(), access, options, lambda url: say(f"serving {shown} at {url}")
+        )
         return
     here = ClusterOptions(require_all=cluster.require_all_shards)
     with opt.library_of(folder, index, here) as library:
         if watch:
-            watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
+            run.watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
         else:
             opt.say_if_empty(library)
         shown = visible(str(library.store.path))
-        serve_app(
+        run.serve(
             lambda bound: create_app(library, bound, options),
             access,
             lambda url: say(f"serving {shown} at {url} (Ctrl-C stops)"),
         )
+
+
+@opt.grouped
+def mcp(
+    folder: opt.Folder = None,
+    index: opt.Index = None,
+    retriever: opt.Retriever = None,
+    reader: opt.Reader = "builtin",
+    *,
+    generator: opt.GeneratorGroup,
+    http: Annotated[bool, Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8766,
+    clients: ClientGroup,
+) -> None:
+    """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
+    with needing("mcp"):
+        from ..mcp import http_app, make_server
+    options = SummaryOptions(retriever=retriever or "", reader=reader, **asdict(generator))
+    generator.say_what_is_sent()
+    if not http:
+        with opt.library_of(folder, index) as library:
+            opt.say_if_empty(library)
+            say("spanwise mcp: serving over stdin and stdout, until stdin ends")
+            make_server(library, options).run("stdio")
+        return
+    with needing("serve"):
+        from ..server.run import serve
+        from ..server.security import protect
+
+    access = clients.access(host, port)
+    with opt.library_of(folder, index) as library:
+
+        def make(bound: Access) -> Any:
+            app = http_app(library, options)
+            protect(app, bound)
+            return app
+
+        serve(make, access, lambda url: say(f"spanwise mcp: serving at {url}mcp (Ctrl-C stops)"))
 
 
 def token_of(file: Path | None) -> str | None:

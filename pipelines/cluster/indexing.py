@@ -110,9 +110,11 @@ def run(
     `make` returns the work. On the cluster it is called once in each actor (one per GPU where there are any),
     or else in each task.
     """
+    if not shards:
+        return []
     if not on_ray:
-        work = make() if shards else None
-        return [work(shard, report) for shard in shards if work]
+        work = make()
+        return [work(shard, report) for shard in shards]
     import ray
 
     ray.data.DataContext.get_current().enable_progress_bars = False
@@ -120,11 +122,9 @@ def run(
     resources: dict[str, Any] = {"num_cpus": 1}
     if actors:
         resources = {"num_gpus": 1} if ray.cluster_resources().get("GPU", 0) else resources
-        resources["compute"] = ray.data.ActorPoolStrategy(min_size=1, max_size=max(1, len(shards)))
+        resources["compute"] = ray.data.ActorPoolStrategy(min_size=1, max_size=len(shards))
         resources["fn_constructor_args"] = (make,)
     worker: Any = _Worker if actors else lambda batch: _Worker(make)(batch)
-    if not shards:
-        return []
     data = ray.data.from_items([{"item": str(shard)} for shard in shards], override_num_blocks=len(shards))
     results: list[Any] = []
     for row in data.map_batches(worker, batch_size=1, **resources).iter_rows():
@@ -190,11 +190,12 @@ def encode(key: str, codebook_shard: Path | None, load: Callable[[], Any]) -> Wo
 
 def first_of(shards: Sequence[Path], digest: str) -> Path:
     """The shard to encode before the others: one with a codebook of the model, or else with passages."""
-    ranks = []
-    for shard in shards:
+
+    def rank(shard: Path) -> tuple[bool, bool]:
         with Store.open(shard) as store, store.snapshot() as snapshot:
-            ranks.append((snapshot.codebook(digest) is None, snapshot.n_passages == 0))
-    return shards[ranks.index(min(ranks))]
+            return snapshot.codebook(digest) is None, snapshot.n_passages == 0
+
+    return min(shards, key=rank)
 
 
 def merged(reports: Sequence[SyncReport]) -> SyncReport:

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -32,6 +32,7 @@ from .replicas import Arguments, Shards
 from .shard import GetStatistics, ShardLost, ShardState, Terms
 
 BITS = 40  # of a passage id inside its shard
+LOCAL = (1 << BITS) - 1  # the mask of that id
 CACHED_QUESTIONS = 256  # whose document frequencies are kept
 
 
@@ -143,7 +144,8 @@ class ShardedSnapshot:
         by_shard: dict[int, list[int]] = {}
         for passage_id in dict.fromkeys(passage_ids):
             by_shard.setdefault(passage_id >> BITS, []).append(passage_id)
-        parts = self.gather(method, {number: (_local_ids(ids),) for number, ids in by_shard.items()})
+        calls = {number: ([i & LOCAL for i in ids],) for number, ids in by_shard.items()}
+        parts = self.gather(method, calls)
         results: dict[int, Any] = {}
         for number, ids in by_shard.items():
             results.update(zip(ids, parts[number], strict=True))
@@ -178,9 +180,9 @@ class ShardedSnapshot:
     def lexical(self, name: str, make: object) -> Index[Terms]:
         """The index of a lexical ranking, which each shard makes for itself; all but bm25 need all terms."""
         if name not in self._all_statistics:
-            self._all_statistics[name] = None
-            if name != "bm25":
-                self._all_statistics[name] = self._shards.share(_total(self._parts("all_statistics")))
+            self._all_statistics[name] = (
+                None if name == "bm25" else self._shards.share(_total(self._parts("all_statistics")))
+            )
 
         def arguments(queries: Terms) -> Arguments:
             statistics = self.statistics(chain.from_iterable(queries))
@@ -225,39 +227,33 @@ class ShardedSnapshot:
         return lowest, sum(n_codes for _, n_codes in parts)
 
 
+@dataclass(frozen=True, slots=True)
 class ShardedIndex:
     """Asks every shard for its best passages by a method of `Shard`, and merges the rankings.
 
     `arguments` gives the first arguments of the method for some queries.
     """
 
-    def __init__(
-        self,
-        snapshot: ShardedSnapshot,
-        n_passages: int,
-        method: str,
-        arguments: Callable[[Any], Arguments],
-    ) -> None:
-        self._snapshot = snapshot
-        self._n_passages = n_passages
-        self._method = method
-        self._arguments = arguments
+    snapshot: ShardedSnapshot
+    n_passages: int
+    method: str
+    arguments: Callable[[Any], Arguments]
 
     def __len__(self) -> int:
         """The number of live passages that can be found."""
-        return self._n_passages
+        return self.n_passages
 
     def search(self, queries: Any, k: int, among: Ids | None = None) -> list[Ranking]:
         """For each query its best k passages; see `Index`."""
         check_k(k)
         check_among(among)
-        arguments = self._arguments(queries)
+        arguments = self.arguments(queries)
         calls: dict[int, Arguments] = {}
-        for number in self._snapshot.numbers:
-            own = None if among is None else among[among >> BITS == number] & (1 << BITS) - 1
+        for number in self.snapshot.numbers:
+            own = None if among is None else among[among >> BITS == number] & LOCAL
             if own is None or len(own):
                 calls[number] = (*arguments, queries, k, own)
-        parts = self._snapshot.gather(self._method, calls)
+        parts = self.snapshot.gather(self.method, calls)
         return [
             self._merged({number: rankings[row] for number, rankings in parts.items()}, k)
             for row in range(len(queries))
@@ -266,7 +262,7 @@ class ShardedIndex:
     def _merged(self, rankings: Mapping[int, Ranking], k: int) -> Ranking:
         ids = _global_ids({number: ranking.passage_ids for number, ranking in rankings.items()})
         scores = np.concatenate([np.empty(0), *(ranking.scores for ranking in rankings.values())])
-        return best(ids, scores, k, self._snapshot.places)
+        return best(ids, scores, k, self.snapshot.places)
 
 
 def settings_of(states: Mapping[int, ShardState]) -> Mapping[str, str]:
@@ -278,10 +274,6 @@ def commit_of(states: Mapping[int, ShardState]) -> str:
     """A digest over the shards' commits; it changes when a shard is missing."""
     commits = sorted((number, state.commit) for number, state in states.items())
     return hashlib.sha256(json.dumps(commits).encode("ascii")).hexdigest()
-
-
-def _local_ids(passage_ids: Sequence[int]) -> list[int]:
-    return [passage_id & (1 << BITS) - 1 for passage_id in passage_ids]
 
 
 def _global_ids(passage_ids: Mapping[int, Ids]) -> Ids:

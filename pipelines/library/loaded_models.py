@@ -13,8 +13,7 @@ from urllib.parse import urlsplit
 from spanwise.errors import IndexEmpty
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
-from ...reader.generators.protocol import LOCAL as LOCAL
-from ...reader.generators.protocol import OPENAI
+from ...reader.generators.protocol import LOCAL as LOCAL, OPENAI
 from ...reader.generators.server import is_loopback
 from ..folders import user_cache
 

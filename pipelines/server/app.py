@@ -13,15 +13,14 @@ import re
 import sys
 from base64 import b64encode
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Event as Flag
-from threading import Thread
+from threading import Event as Flag, Thread
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -181,8 +180,8 @@ class Routes:
         self._library = library
         self._options = options
         self._drawer = PageDrawer()
-        self.hidden = [str(library.store.path), *(str(root.folder) for root in library.roots)]
-        self.hidden += [str(Path.home()), str(Path.cwd()), sys.prefix]
+        folders = [library.store.path, Path.home(), Path.cwd(), *(root.folder for root in library.roots)]
+        self.hidden = [sys.prefix, *map(str, folders)]
 
     async def health(self) -> Record:
         """A constant, which shows that the server runs."""
@@ -362,28 +361,39 @@ def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str,
     yield "data: [DONE]\n\n"
 
 
-def create_app(
-    library: Library, access: Access | None = None, options: SummaryOptions | None = None
-) -> FastAPI:
+def create_app(library: Library, access: Access, options: SummaryOptions) -> FastAPI:
     """The application that serves an open library; it does not close it."""
     app = FastAPI(title="spanwise", version=version("spanwise"), docs_url=None, redoc_url=None)
     app.state.in_flight = 0
-    routes = Routes(library, options or SummaryOptions())
-    busy = [Depends(slot)]
-    app.get("/health")(routes.health)
-    app.get("/api/status")(routes.status)
-    app.get("/api/documents")(routes.documents)
-    app.get("/api/document")(routes.document)
-    app.post("/api/search", dependencies=busy)(routes.search)
-    app.post("/api/ask", dependencies=busy)(routes.ask)
-    app.post("/api/explain", dependencies=busy)(routes.explain)
-    app.post("/api/summarize", dependencies=busy)(routes.summarize)
-    app.get("/api/document/page")(routes.page)
-    app.get("/v1/models")(routes.models)
-    app.post("/v1/chat/completions", dependencies=busy)(routes.chat)
+    routes = Routes(library, options)
+    quick: dict[str, Callable[..., Any]] = {
+        "/health": routes.health,
+        "/api/status": routes.status,
+        "/api/documents": routes.documents,
+        "/api/document": routes.document,
+        "/api/document/page": routes.page,
+        "/v1/models": routes.models,
+    }
+    limited: dict[str, Callable[..., Any]] = {
+        "/api/search": routes.search,
+        "/api/ask": routes.ask,
+        "/api/explain": routes.explain,
+        "/api/summarize": routes.summarize,
+        "/v1/chat/completions": routes.chat,
+    }
+    for path, route in quick.items():
+        app.get(path)(route)
+    for path, route in limited.items():
+        app.post(path, dependencies=[Depends(slot)])(route)
     app.mount("/", StaticFiles(directory=PAGE, html=True))
-    _handle_errors(app, routes.hidden)
-    protect(app, access or Access())
+
+    def answer(request: Request, error: Any) -> Record:
+        status, record = error_of(error, routes.hidden, f"{request.method} {request.url.path}")
+        return Record(record, status, getattr(error, "headers", None))
+
+    for kind in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
+        app.add_exception_handler(kind, answer)
+    protect(app, access)
     return app
 
 
@@ -400,17 +410,6 @@ STATUS: dict[type[Exception], int] = {
     errors.SpanwiseError: 500,
     ValueError: 400,
 }
-
-
-def _handle_errors(app: FastAPI, hidden: list[str]) -> None:
-    """Answer every exception by `error_of`."""
-
-    def answer(request: Request, error: Any) -> Record:
-        status, record = error_of(error, hidden, f"{request.method} {request.url.path}")
-        return Record(record, status, getattr(error, "headers", None))
-
-    for kind in (errors.SpanwiseError, ValueError, HTTPException, RequestValidationError, Exception):
-        app.add_exception_handler(kind, answer)
 
 
 def error_of(error: Any, hidden: list[str], request: str) -> tuple[int, dict[str, Any]]:

@@ -1,4 +1,9 @@
-"""The server process: uvicorn with limits, and the thread that syncs the index."""
+"""The server: uvicorn with limits and a thread that syncs the index, or Ray Serve on a cluster.
+
+Ray Serve runs replicas of the same application, which share the actors of the shards. It scales them with the
+load, checks their health, and lets one finish its requests before it ends. The next question sees a new
+commit of a shard.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,26 @@ import logging
 import signal
 import socket
 import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from spanwise.types import ClusterOptions, SummaryOptions
+
+from ...index.shards import shard_folders
+from ..cluster.library import ShardedLibrary, ShardedStore
+from ..cluster.replicas import RayShards, connect
 from ..library.library import Library
 from ..library.watch import Watch
 from ..open import open_index
+from .app import create_app
 from .security import Access, in_url
 
 MAX_CONNECTIONS = 512
@@ -25,6 +38,9 @@ MAX_HEAD_BYTES = 16_384
 HEAD_TIMEOUT_S = 10.0
 SHUTDOWN_S = 10  # for requests in progress
 WATCH_DELAY_S = 1.6
+DRAIN_S = 20.0  # for the requests of a replica that ends
+MAX_REPLICAS = 8
+MAX_REQUESTS = 4  # that one replica works on at a time
 
 log = logging.getLogger("spanwise.server")
 
@@ -119,3 +135,44 @@ def watch_in_background(library: Library, say: Callable[[str], None]) -> None:
             log.exception("watching ended")
 
     threading.Thread(target=run, name="spanwise-watch", daemon=True).start()
+
+
+def serve_on_ray(
+    index: Path,
+    cluster: ClusterOptions,
+    access: Access,
+    options: SummaryOptions,
+    ready: Callable[[str], None],
+) -> None:
+    """Start the server and stay until Ctrl-C, which ends it; `ready` gets the URL."""
+    connect(str(cluster.address))
+    from ray import serve
+
+    path = index.resolve()
+    shards = RayShards(shard_folders(index), cluster.replicas)
+
+    def make() -> Any:
+        store = ShardedStore(path, shards, cluster.require_all)
+        return create_app(ShardedLibrary(store), access, options)
+
+    deployment = serve.deployment(
+        name="spanwise",
+        max_ongoing_requests=MAX_REQUESTS,
+        graceful_shutdown_timeout_s=DRAIN_S,
+        autoscaling_config={
+            "min_replicas": 1,
+            "max_replicas": MAX_REPLICAS,
+            "target_ongoing_requests": MAX_REQUESTS / 2,
+        },
+    )(serve.ingress(make)())
+    serve.start(http_options={"host": access.host, "port": access.port})
+    try:
+        serve.run(deployment.bind(), name="spanwise", route_prefix="/")
+        ready(access.url)
+        while True:
+            time.sleep(1)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        serve.shutdown()
+        shards.close()

@@ -99,7 +99,7 @@ def protect(app: Starlette, access: Access) -> None:
     app.add_middleware(Guard, access=access)
     app.add_middleware(
         CORSMiddleware,
-        allow_origins=list(access.origins),
+        allow_origins=access.origins,
         allow_methods=["GET", "POST"],
         allow_headers=["authorization", "content-type", "mcp-protocol-version"],
     )

@@ -9,7 +9,6 @@ from typing import Any
 from spanwise import Library, open_index
 from spanwise.adapters.metadata import hit_metadata
 from spanwise.errors import needing
-from spanwise.types import Hit
 
 with needing("haystack"):
     from haystack import Document, component
@@ -55,8 +54,13 @@ class SpanwiseRetriever:
         self.warm_up()
         assert self._library is not None
         k = self.top_k if top_k is None else top_k
-        hits = self._library.search(query, k=k, **self.options)
-        return {"documents": [document_of(hit) for hit in hits]}
+        documents = [
+            Document(
+                id=str(hit.passage.id), content=hit.passage.text, meta=hit_metadata(hit), score=hit.score
+            )
+            for hit in self._library.search(query, k=k, **self.options)
+        ]
+        return {"documents": documents}
 
     @component.output_types(documents=list[Document])
     async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
@@ -65,9 +69,3 @@ class SpanwiseRetriever:
 
 
 component.registry[OLD_NAME] = SpanwiseRetriever
-
-
-def document_of(hit: Hit) -> Document:
-    """A hit as a document of Haystack."""
-    passage = hit.passage
-    return Document(id=str(passage.id), content=passage.text, meta=hit_metadata(hit), score=hit.score)

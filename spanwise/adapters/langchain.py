@@ -5,7 +5,7 @@ from __future__ import annotations
 from spanwise import Library
 from spanwise.adapters.metadata import hit_metadata
 from spanwise.errors import needing
-from spanwise.types import Hit, SearchOptions
+from spanwise.types import SearchOptions
 
 with needing("langchain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun
@@ -29,9 +29,7 @@ class SpanwiseRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        return [document_of(hit) for hit in self.library.search(query, self.options)]
-
-
-def document_of(hit: Hit) -> Document:
-    """A hit as a document of LangChain."""
-    return Document(id=str(hit.passage.id), page_content=hit.passage.text, metadata=hit_metadata(hit))
+        return [
+            Document(id=str(hit.passage.id), page_content=hit.passage.text, metadata=hit_metadata(hit))
+            for hit in self.library.search(query, self.options)
+        ]

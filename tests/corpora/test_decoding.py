@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spanwise.corpora.decoding import decode
 from spanwise.corpora.reading import SkippedFile, parse

@@ -10,8 +10,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from spanwise.corpora.folder import walk
 from spanwise.corpora.ignore import IGNORE_FILE, path_matcher

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import ir_measures
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from spanwise.corpora.datasets.beir import read_qrels
 from spanwise.errors import DataMalformed

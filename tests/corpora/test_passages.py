@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spanwise.corpora.passages import WORD_WEIGHT, cut, split
 from spanwise.corpora.readers import markdown

@@ -4,8 +4,7 @@ from itertools import pairwise
 from unicodedata import normalize
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spanwise.errors import ModelMismatch
 from spanwise.index.analysis import Analyzer, Token, fold, folded, ignored

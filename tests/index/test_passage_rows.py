@@ -6,8 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from made_rows import NOBODY, collection, vectors_in
 from made_token_vectors import codebook, tokens_of
 

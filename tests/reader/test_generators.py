@@ -19,8 +19,7 @@ import torch
 from tiny_models import SIZES, saved, tiny_encoder
 
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
-from spanwise.reader.generators import gguf
-from spanwise.reader.generators import server as chat
+from spanwise.reader.generators import gguf, server as chat
 from spanwise.reader.generators.protocol import chat_messages, load_generator
 
 KEY = "sk-secret-0123456789"

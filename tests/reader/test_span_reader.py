@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from tiny_models import tiny_span_model
 
 from spanwise.models.batching import Batcher

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from made_corpora import MODEL, PLAIN, stage, vector_of
 from made_token_vectors import TOKEN_MODEL, tokens_of
 

@@ -3,8 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spanwise.retrieval.reranking import RerankingRetriever
 from spanwise.types import Hit, Passage

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from made_corpora import MODEL, PLAIN, stage, vector_of
 from rankings import WORDS
 from word_encoder import WordEncoder

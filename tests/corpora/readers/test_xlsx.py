@@ -7,8 +7,7 @@ from io import BytesIO
 
 import openpyxl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from made_office import NOT_IN_XML, rezipped, workbook
 
 from spanwise.corpora.readers.xlsx import read

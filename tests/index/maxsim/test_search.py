@@ -7,8 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from made_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 
 from spanwise.errors import VectorRejected

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.answering.ask import merge_same_answers

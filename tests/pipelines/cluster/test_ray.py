@@ -158,7 +158,7 @@ def test_workers_write_the_segments_that_one_process_writes(cluster, tmp_path, e
 
 @pytest.mark.reliability
 def test_the_server_runs_on_the_cluster(cluster, index, expected):
-    from spanwise.pipelines.cluster.serve import serve_on_ray
+    from spanwise.pipelines.server.run import serve_on_ray
     from spanwise.pipelines.server.security import Access
 
     records = []

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from made_collections import write_lists
-from made_training import MILL as MILL_TEXT
-from made_training import PLAIN, TRAM
+from made_training import MILL as MILL_TEXT, PLAIN, TRAM
 
 from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from spanwise.retrieval.training.mining import MiningConfig, NearRepeats, jaccard, mine_negatives
 
