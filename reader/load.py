@@ -1,6 +1,6 @@
 """Loads readers: the built-in one, a folder of `spanwise train reader`, or any question-answering model.
 
-The built-in reader and those trained over the built-in base are stored as differences from that base.
+The built-in reader and those trained from the built-in base are stored as differences from that base.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
 
 
 def reader_folder(name: str) -> Path:
-    """The folder of a reader's name, where that names a folder."""
+    """The folder of the built-in reader, or the name as a path."""
     return builtin_folder("reader") if name == BUILTIN else Path(name).expanduser()
 
 
@@ -65,8 +65,8 @@ def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = l
 def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Calibration | None:
     """The calibration beside a reader's weights, or None without one.
 
-    It is the retriever's own calibration where one was fitted, else the one for all retrievers. ModelRejected
-    when it was fitted for other weights than the loaded ones: its confidence would mean nothing.
+    It is the retriever's own calibration if one was fitted, else the one for all retrievers. ModelRejected if
+    it was fitted for other weights than the loaded ones, because its confidence would mean nothing.
     """
     folder = reader_folder(name)
     path = folder / CALIBRATION
@@ -81,7 +81,7 @@ def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Cali
 
 
 def calibration_sha256(name: str) -> str:
-    """The digest of a reader's calibration; empty without one."""
+    """The digest of a reader's calibration; "" without one."""
     try:
         return hashlib.sha256((reader_folder(name) / CALIBRATION).read_bytes()).hexdigest()
     except FileNotFoundError:
@@ -106,9 +106,9 @@ def answers_null(folder: Path) -> bool:
 
 
 def input_length(model: nn.Module, source: object) -> tuple[int, int]:
-    """The longest input in tokens and the stride of its windows: 384 and 128, or less for few positions.
+    """The longest input and the window stride in tokens: 384 and 128, less for a model with fewer positions.
 
-    ModelRejected for a model with too few positions for a long question with a passage.
+    ModelRejected for a model with too few positions for a long question and a passage.
     """
     from ..models.load import n_positions
 

@@ -1,6 +1,6 @@
 """The prompt of a generator: the system's instructions, then numbered sentences and the user's question.
 
-Sentences are put on one line without control tokens, so that none of them can end the list.
+Each sentence is put on one line without control tokens, so that it cannot end the list.
 """
 
 from __future__ import annotations

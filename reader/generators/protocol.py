@@ -1,4 +1,4 @@
-"""The protocol of text generators, and the generator of each name.
+"""The protocol of text generators, and generators by name.
 
 | name                          | generator                                                                 |
 |-------------------------------|---------------------------------------------------------------------------|
@@ -43,7 +43,7 @@ class Generator(Protocol):
     ) -> Iterator[str]:
         """Yields the text in pieces; it is cut off after `timeout_s` seconds.
 
-        GenerationFailed when the generator fails, or when the prompt does not fit into its context.
+        GenerationFailed if the generator fails, or if the prompt does not fit into its context.
         """
 
 

@@ -1,13 +1,15 @@
-"""Distillation of a cross-encoder into the student, whose vectors an index stores.
+"""Distillation of a cross-encoder into a student model, whose vectors an index stores.
 
-One transformer reads questions and passages. A linear layer makes the token vectors of ColBERT from its
-states; one linear layer per side makes a vector of their mean (DPR). A batch is some questions, each with a
-list of passages, the positive one first. S(q, d) is MaxSim or the cosine of the two vectors.
+One transformer reads questions and passages. A linear layer turns its states into the token vectors of
+ColBERT. Two more linear layers, for questions and for passages, turn the mean state into a text vector (DPR).
+A batch has several questions, each with a list of passages, the positive one first. S(q, d) is MaxSim or the
+cosine of the two vectors.
 
     loss(S, tau) = KL(p(teacher; T), p(S; tau)) + labels * in-batch(S / tau)
     loss         = loss(MaxSim, tau) + dense * loss(cosine, dense_tau)
 
-p(z; T) is the softmax of a list's scores z / T; in-batch is -ln of the softmax over the batch's passages.
+p(z; T) is the softmax of a list's scores z / T. in-batch is -ln of the positive passage's softmax over all
+passages of the batch.
 
 Source: Khattab and Zaharia 2020 (MaxSim); Santhanam et al., "ColBERTv2: Effective and Efficient Retrieval via
 Lightweight Late Interaction", 2022, section 3.2 (KL to a cross-encoder, in-batch negatives); Hinton et al.,
@@ -48,10 +50,10 @@ Side = Literal["question", "passage"]
 class DistillationConfig:
     """The settings of a distillation.
 
-    loop: those of the training loop.
+    loop: the settings of the training loop.
     epochs: passes over the lists.
-    negatives: of a list, drawn anew for each epoch.
-    batch_tokens: the padded size of a batch.
+    negatives: the number per list, drawn again for each epoch.
+    batch_tokens: the size of a batch, with padding.
     max_length: of a text, in tokens.
     tau: divides MaxSim.
     dense_tau: divides the cosine.
@@ -119,7 +121,7 @@ class TextVectors:
 
     @classmethod
     def joined(cls, parts: Sequence[TextVectors], order: Ints) -> TextVectors:
-        """The texts of all parts in that order, padded to the longest."""
+        """The texts of all parts in the given order, padded to the longest."""
         longest = max(part.compared.shape[1] for part in parts)
         n_pads = [longest - part.compared.shape[1] for part in parts]
         pairs = list(zip(parts, n_pads, strict=True))
@@ -129,7 +131,7 @@ class TextVectors:
 
 
 def max_sim(questions: TextVectors, passages: TextVectors) -> Tensor:
-    """(Q, P): the sum over a question's compared tokens of their best match in the passage's."""
+    """(Q, P): the sum over a question's compared tokens of the highest similarity to one of the passage's."""
     n_questions, length, width = questions.tokens.shape
     flat = questions.tokens.reshape(-1, width)
     similar = torch.einsum("rw,plw->rpl", flat, passages.tokens)  # (Q * L, P, L_p)
@@ -185,9 +187,9 @@ def distil(
 def distillation_loss(
     model: Any, lists: Sequence[RankingExample], rows: Mapping[str, TokenRow], config: DistillationConfig
 ) -> Tensor:
-    """The loss of a batch, see the module; `rows` are those of all texts.
+    """The loss of a batch, see the docstring of the module; `rows` are those of all texts.
 
-    A passage of several lists is one column: twice, it would compete with itself as the positive one.
+    A passage of several lists is one column; otherwise it would compete with itself as a negative.
     """
     texts = list(dict.fromkeys(passage for each in lists for passage in each.passages))
     column = {text: i for i, text in enumerate(texts)}
@@ -256,7 +258,7 @@ def identity_head(n_in: int) -> nn.Linear:
 def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
     """(H,): the mean of the states of all compared tokens."""
     if not rows:
-        raise ValueError("there are no passages to average the states of")
+        raise ValueError("there are no passages to compute the mean state from")
     runner = Backbone(backbone)
     total = np.zeros(backbone.config.hidden_size)  # type: ignore[union-attr, arg-type]
     n_tokens = 0

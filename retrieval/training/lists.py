@@ -19,13 +19,13 @@ from spanwise.types import RankingExample
 from ...models.batching import padded
 
 PAD_MULTIPLE = 32
-_BUCKET = 64  # smaller buckets pad less and compute slower
+_BUCKET = 64  # smaller buckets have less padding but are slower
 
 
 def draw_lists(
     examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
 ) -> list[RankingExample]:
-    """A list for each epoch and example, in order, without the examples that have no negatives.
+    """A list for each epoch and example, in order; examples without negatives are left out.
 
     The seed draws the positive passage and up to `negatives` negatives. ValueError when no example has
     negatives.
@@ -42,7 +42,7 @@ def draw_lists(
                 scores = tuple(example.scores[i] for i in drawn if example.scores)
                 lists.append(RankingExample(example.question, passages, 1, scores))
     if not lists:
-        raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
+        raise ValueError(f"none of the {len(examples)} lists has a negative passage. Run `train mine`")
     return lists
 
 
@@ -62,9 +62,9 @@ def mean_length(lengths: Sequence[int]) -> int:
 
 
 def label_loss(scores: Tensor, positive: Tensor) -> Tensor:
-    """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) columns.
+    """The mean over questions of -ln p of the positive passage; `scores` (B, n), `positive` (B,) columns.
 
-    With the passages of all questions of a batch as columns these are in-batch negatives.
+    If the columns are the passages of a whole batch, those of other questions are in-batch negatives.
 
     >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 5)
     0.18092
