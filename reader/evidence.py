@@ -40,7 +40,7 @@ class Features:
     support: the logit that the sentences of the span answer.
     agreeing: ln(1 + the number of candidates with the same words in other sentences).
     length: ln(1 + the number of words of the span).
-    log_probability: of the span among all tokens of the best SHARED_PASSAGES passages, see
+    log_probability: ln of the span's probability over all tokens of the best SHARED_PASSAGES passages, see
         `spans.log_normalizer`.
     """
 

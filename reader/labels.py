@@ -9,7 +9,7 @@ A record, in little-endian numbers; n positions and s sentences:
     16 bytes           key: the first bytes of the sha256 of the reader's digest and the three texts, each
                        preceded by its length in bytes
     uint16 x 3         tokens of the passage, n, s
-    float16 x 3        relevance; start and end logit of no answer
+    float16 x 3        relevance; start and end logit of "no answer"
     uint16, float16 x n    positions and start logits, best first; then the same of end logits
     float16 x s        support of each sentence
 
@@ -134,7 +134,7 @@ class LabelStore:
         return None if place is None else _label(self._shards[place[0]], place[1])
 
     def add(self, labelled: Iterable[tuple[Pair, PairLabel]]) -> None:
-        """Appends labels; they are in the file when this returns."""
+        """Appends labels to a file of the folder."""
         records = bytearray()
         places: dict[bytes, Place] = {}
         for pair, label in labelled:

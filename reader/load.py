@@ -44,7 +44,7 @@ def reader_folder(name: str) -> Path:
 
 
 def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
-    """The reader of a name: "builtin", a local folder, or a pinned Hugging Face name.
+    """The reader with this name: "builtin", a local folder, or a pinned Hugging Face name.
 
     `split` gives the sentences of a text, for a reader that scores them.
     """
@@ -75,7 +75,7 @@ def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Cali
     calibration = Calibrations.load(path).of(retriever)
     if calibration.reader != reader_digest:
         raise ModelRejected(
-            f"{path} was fitted for other weights: fit it again with: spanwise calibrate --out {folder}"
+            f"{path} was fitted for other weights. Fit it again with: spanwise calibrate --out {folder}"
         )
     return calibration
 
@@ -146,7 +146,7 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
 
 
 def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
-    """The reader of a model folder; ModelRejected when it cannot be one."""
+    """The reader of a model folder; ModelRejected if the model cannot answer questions."""
     from ..models.load import check_vocabulary, load_span_reader
     from ..models.precision import pick_device
     from ..models.tokenizer import load_tokenizer

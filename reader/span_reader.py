@@ -1,4 +1,4 @@
-"""The span reader: passages and questions in, scored spans in document offsets out."""
+"""The span reader: takes questions and passages, returns scored spans in document offsets."""
 
 from __future__ import annotations
 

@@ -134,9 +134,9 @@ def spans_of_windows(
 
 
 def passage_mass(windows: Sequence[WindowLogits], n_tokens: int) -> PassageMass:
-    """The log-sum-exp of a passage's start and end logits, and its logits of no answer.
+    """The log-sum-exp of a passage's start and end logits, and its logits of "no answer".
 
-    In overlaps the higher logit counts. The logits of no answer come from the window with the lowest null
+    In overlaps the higher logit counts. The logits of "no answer" come from the window with the lowest null
     score.
     """
     start, end = merged_logits(windows, n_tokens)
@@ -197,8 +197,9 @@ def enclosing_sentences(sentences: Ranges, start: int, end: int) -> tuple[int, i
 def mean_evidence(windows: Sequence[WindowLogits], offsets: Ints, start: int, end: int) -> Floats | None:
     """(5,): the mean evidence of the tokens between two characters of a passage.
 
-    `offsets` are the (n, 2) characters of the passage's tokens. It comes from the window with most of these
-    tokens, on a tie from the first one. None if no window has such a token, and for a model without evidence.
+    `offsets` are the (n, 2) characters of the passage's tokens. The mean is taken in the window with most of
+    these tokens, on a tie in the first one. None if no window has such a token, and for a model without
+    evidence.
     """
     first, after = np.searchsorted(offsets[:, 0], (start, end)).tolist()
     most = 0

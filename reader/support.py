@@ -101,7 +101,7 @@ class Checker:
     content: Terms
 
     def check(self, sentence: str, evidence: Sequence[str]) -> Support:
-        """The support of a sentence by pieces of evidence, usually the sentences of its passages."""
+        """The support of a sentence by pieces of evidence, usually sentences of passages."""
         plain = sentence.split()
         for number, piece in enumerate(evidence):
             if plain and plain == piece.split():
@@ -185,7 +185,7 @@ def numbers(text: str) -> list[Fact]:
 
 
 def days(text: str) -> list[Fact]:
-    """The months in a text with their days, in order; lower-case "may" and "march" are verbs.
+    """The months in a text with their days, in order; a lower-case "may" or "march" without a day is a verb.
 
     >>> [day.value for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
     ['5-3', '6-7', '9']

@@ -312,7 +312,7 @@ class _Rows:
         return max(0, left - first), min(right, window_end - 1) - first
 
     def _teacher(self, example: ReaderExample, number: int, window: slice) -> TeacherWindow | None:
-        """The teacher's logits for a window; None without a label of as many tokens and with a relevance."""
+        """The teacher's logits for a window; None unless its label has the right length and a relevance."""
         context, passage = example.texts[number]
         tokens = self.passages[passage]
         label = self.labels.get(example.question, context, passage) if self.labels is not None else None

@@ -38,7 +38,7 @@ class DuplicateRule:
     """When a hit repeats a better one.
 
     share: the fraction of its 3-grams that the better hit must hold, above 0 and at most 1.
-    numbers: True to never fold a hit with another number.
+    numbers: True to keep a hit that has a number which the better hit lacks.
     """
 
     share: float = 0.7

@@ -73,7 +73,7 @@ class Encoder(Protocol):
 class TokenEncoder(Protocol):
     """A model that gives one unit vector per token; every text has at least one.
 
-    digest: covers all that vectors depend on.
+    digest: covers everything that vectors depend on.
     width: the number of dimensions.
     """
 

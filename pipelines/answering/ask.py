@@ -91,7 +91,7 @@ class Answerer:
             and a question is declined if that of the best one is negative.
         options: the options.
         selection: the passages to search; None for all.
-        left_out: says in the answer which passages are not searched.
+        left_out: the note in the answer about passages that are not searched.
         on_progress: called while passages are read.
     """
 

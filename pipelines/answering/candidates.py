@@ -152,7 +152,7 @@ def sentence_of(scored: ScoredSpan) -> Span:
 
 
 def passage_span(passage: Passage, start: int, end: int) -> Span:
-    """The span of the document that is [start, end) of a passage's text."""
+    """The span of the document for [start, end) of a passage's text."""
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
 
 

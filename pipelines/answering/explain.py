@@ -109,7 +109,7 @@ class DocumentFate:
             "not proposed", "outscored", "declined", "alternative" or "answer".
         reason: why it did not reach the next stage.
         advice: how to change that, or "".
-        ranks: of its best passage in each stage and in the whole retriever.
+        ranks: the ranks of its best passage, in each stage and in the whole retriever.
         best: its best candidate; None without one.
     """
 

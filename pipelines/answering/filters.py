@@ -66,7 +66,7 @@ def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
 
 
 def conditions_of(where: Filter) -> dict[str, Filter]:
-    """Each condition of a filter in words, with a filter that has this condition alone.
+    """Each condition of a filter in words, with a filter that has only this condition.
 
     >>> list(conditions_of(Filter(paths=("*.md", "!a/"), after="2024-01-31")))
     ['path *.md, !a/', 'after 2024-01-31']

@@ -16,7 +16,7 @@ from ...index.schema import Description
 from ...index.snapshot import Snapshot
 from .filters import DATE
 
-MAX_ENTRIES = 20  # and headings of an entry
+MAX_ENTRIES = 20  # of an overview; also headings of an entry
 MAX_LINE = 150  # characters
 DAY = re.compile(r"(?<!\w)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 

@@ -212,8 +212,8 @@ class Summarizer:
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
         """Quote the sentence with the answer, then relevant ones in document order; each cites itself.
 
-        Sentences with a number come first if the question asks for a number. Nothing is quoted if no sentence
-        is relevant. Rows, code and fragments count less; headings do not count.
+        Sentences with a number come first if the question asks for a number. Without an answer, nothing is
+        quoted if no sentence is relevant. Rows, code and fragments count less; headings do not count.
         """
         if not answers and max((each.relevance for each in sentences), default=0.0) < MIN_RELEVANCE:
             return
@@ -270,7 +270,7 @@ def fitting(
 
 
 def complete(pieces: Iterable[str], written: list[tuple[str, float]]) -> Iterator[str]:
-    """Each sentence of a text, without citation marks, once the next one begins.
+    """Yields each sentence of a text, without citation and list marks, once the next one begins.
 
     A long last sentence without a full stop is left out. Each piece of the text is added to `written`, with
     its time of arrival.
@@ -294,7 +294,7 @@ def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float],
     """The numbers of the most relevant sentences, ascending; `terms` are the terms of each sentence.
 
     Equal relevance prefers the lower number. Sentences with less than half of the best relevance are left
-    out, and so are those that share most terms with a better one.
+    out, and so are those that share nearly all terms with a better one.
 
     >>> choose_sentences([["mill", "burn"], ["burn", "mill"], ["mill", "sold"]], [0.9, 0.9, 0.8], 3)
     [0, 2]

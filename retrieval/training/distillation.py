@@ -8,8 +8,8 @@ cosine of the two vectors.
     loss(S, tau) = KL(p(teacher; T), p(S; tau)) + labels * in-batch(S / tau)
     loss         = loss(MaxSim, tau) + dense * loss(cosine, dense_tau)
 
-p(z; T) is the softmax of a list's scores z / T. in-batch is -ln of the positive passage's softmax over all
-passages of the batch.
+p(z; T) is the softmax of a list's scores z / T. The in-batch term is -ln of the positive passage's softmax
+over all passages of the batch.
 
 Source: Khattab and Zaharia 2020 (MaxSim); Santhanam et al., "ColBERTv2: Effective and Efficient Retrieval via
 Lightweight Late Interaction", 2022, section 3.2 (KL to a cross-encoder, in-batch negatives); Hinton et al.,

@@ -27,7 +27,7 @@ def draw_lists(
 ) -> list[RankingExample]:
     """A list for each epoch and example, in order; examples without negatives are left out.
 
-    The seed draws the positive passage and up to `negatives` negatives. ValueError when no example has
+    The seed draws the positive passage and up to `negatives` negatives. ValueError if no example has
     negatives.
     """
     rng = random.Random(seed)

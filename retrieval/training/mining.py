@@ -23,9 +23,9 @@ from ..near_duplicates import Shingle, shingles
 class MiningConfig:
     """The numbers of negatives per question.
 
-    hard: from the ranking.
-    easy: drawn at random.
-    depth: hard negatives are among this number of best passages.
+    hard: the number from the ranking.
+    easy: the number drawn at random.
+    depth: hard negatives come from this number of best passages.
     similar: a passage with this Jaccard similarity to the positive one, or a higher one, is not a negative.
     seed: of the draws.
     """
@@ -113,7 +113,7 @@ class NearRepeats:
                 self._texts_with[gram].append(number)
 
     def like(self, text: str) -> bool:
-        """True if one of the texts is so similar."""
+        """True if the text nearly repeats one of `texts`."""
         grams = word_shingles(text)
         shared = Counter(number for gram in grams for number in self._texts_with.get(gram, ()))
         return any(
