@@ -276,7 +276,7 @@ def _verdict(
     shown = [other.span.document_id for other in answer.alternatives]
     if document_id in shown:
         place = shown.index(document_id) + 1
-        return "alternative", f"it is alternative {place}: another answer has more evidence", ""
+        return "alternative", f"it is number {place} of the other answers: the best one has more evidence", ""
     if is_candidate:
         return _not_shown(trace, document_id)
     n_read = len(trace.readings)
