@@ -15,8 +15,8 @@ A record, in little-endian numbers; n positions and s sentences:
 
 A position is the index of a token in the passage. An incomplete last record, as after a kill, is ignored.
 Labels can train every reader whose tokenizer gives the same word pieces, whatever their ids. BERT's and
-MPNet's tokenizers differ for a text with a special token, such as [SEP] or <s>: compare the number of tokens
-before use.
+MPNet's tokenizers differ for a text with a special token, such as [SEP] or <s>. So compare the number of
+tokens before use.
 """
 
 from __future__ import annotations

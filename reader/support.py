@@ -2,9 +2,10 @@
 
 A sentence is aligned with up to three pieces of evidence (sentences of the passages) that hold most of its
 content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
-aligned pieces. Whatever the score, a sentence is unsupported when the pieces lack its numbers, names or
-addresses, or when one side denies what the other affirms. The same holds for a single word, for the first or
-second person, for exclamations and for questions. A piece that is repeated word by word is always supported.
+aligned pieces. Whatever the score, a sentence is unsupported if the pieces lack its numbers, names or
+addresses. It is also unsupported if one side denies what the other affirms. The same holds for a single word,
+for the first or second person, for exclamations and for questions. A piece that is repeated word by word is
+always supported.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ Two passages are compared by their term 3-grams. A hit repeats a better one when
 
     |S(hit) & S(better)| / |S(hit)| >= share          S(x): the set of term 3-grams of x
 
-This is containment, not resemblance: a shortened copy is folded into the full text, but a longer version is
-not folded into a shorter one. A hit is also not folded if it has a term of the question that the better hit
-lacks, or if the two overlap in the same document. With `numbers`, the same holds for a number that the better
-hit lacks, because versions of a fact differ in their figures.
+This is containment, not resemblance. A shortened copy is folded into the full text, but a longer version is
+not folded into a shorter one. A hit with a term of the question that the better hit lacks is not folded, nor
+is one that overlaps with it. With `numbers`, a hit with a number that the better hit lacks is not folded
+either: versions of a fact differ in their figures.
 
 Source: Broder, "On the resemblance and containment of documents", 1997. Deviation: no sketches.
 """

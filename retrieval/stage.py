@@ -3,7 +3,7 @@
     score(d) = sum over the rankings that hold d of  1 / (c + rank of d)
 
 Only ranks count, so scores of different scales need no calibration. Deviation: a passage without a vector
-gets the mean of its scores in the other rankings, so that it does not fall to the end while vectors are being
+gets the mean of its scores in the other rankings. Otherwise it would fall to the end while vectors are being
 made.
 
 Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank

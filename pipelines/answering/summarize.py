@@ -293,8 +293,8 @@ def complete(pieces: Iterable[str], written: list[tuple[str, float]]) -> Iterato
 def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float], most: int) -> list[int]:
     """The numbers of the most relevant sentences, ascending; `terms` are the terms of each sentence.
 
-    Equal relevance prefers the lower number. Sentences with less than half of the best relevance are left
-    out, and so are those that share nearly all terms with a better one.
+    Equal relevance prefers the lower number. Left out are sentences with less than half of the best
+    relevance, and those that nearly repeat a better one.
 
     >>> choose_sentences([["mill", "burn"], ["burn", "mill"], ["mill", "sold"]], [0.9, 0.9, 0.8], 3)
     [0, 2]
