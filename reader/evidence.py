@@ -1,10 +1,11 @@
-"""Evidence for a candidate answer: features of reading and retrieval, weighed by a fitted linear model.
+"""Evidence for a candidate answer: a fitted linear model over features of reading and retrieval.
 
     evidence   = sum of weight * feature                 ranks the candidates of a question
     confidence = sigmoid(slope * evidence + sum of confidence weight * feature + offset)
 
-Confidence is that of the best candidate. Both are fitted on held-out questions and stored beside the reader's
-weights, with the threshold below which a question is declined. 1 / slope is the temperature of the evidence.
+Confidence is fitted for the best candidate of a question. Both are fitted on held-out questions. They are
+stored beside the reader's weights, with the threshold below which a question is declined. 1 / slope is the
+temperature of the evidence.
 
 Source: Platt, "Probabilistic Outputs for Support Vector Machines", 1999 (the confidence).
 """
@@ -22,8 +23,8 @@ from spanwise.errors import ModelRejected
 from spanwise.types import ScoredSpan
 
 FORMAT = 4
-SHARED_PASSAGES = 8  # the best ones, read together, over which the probability of a span is normalised
-STOPPING = "stopping"  # keys of the file
+SHARED_PASSAGES = 8  # the best passages, over which `log_probability` is normalised
+STOPPING = "stopping"  # keys of the calibration file
 RETRIEVERS = "retrievers"
 
 
@@ -34,12 +35,12 @@ class Features:
     margin: the score of the span minus the null score of its passage (logits).
     log_rank: ln of the passage's rank, from 1.
     coverage: the share of the question's idf mass in the passage and its headings.
-    sentence_coverage: the same for the sentences of the span and their heading.
+    sentence_coverage: the share in the sentences of the span and their heading.
     relevance: the logit that the passage answers.
     support: the logit that the sentences of the span answer.
     agreeing: ln(1 + the number of candidates with the same words in other sentences).
     length: ln(1 + the number of words of the span).
-    log_probability: of the span among all tokens of the best SHARED_PASSAGES passages, see
+    log_probability: ln of the span's probability over all tokens of the best SHARED_PASSAGES passages, see
         `spans.log_normalizer`.
     """
 
@@ -59,11 +60,11 @@ FEATURES = tuple(feature.name for feature in fields(Features))
 
 @dataclass(frozen=True, slots=True)
 class EarlyExit:
-    """The rule by which reading stops early: when a span of the first passages has the margin.
+    """The rule for early exit: reading stops if a span of the first passages reaches the margin.
 
     first: the number of passages that are read first.
     of: the rule holds for questions with at most this number of passages.
-    margin: the least `plain_evidence` of a span that is enough.
+    margin: the minimum `plain_evidence` of such a span.
     unread: the fraction of passages skipped, on the questions that the rule was fitted on.
     changed: the fraction of these questions whose best candidate changes.
     """
@@ -75,7 +76,7 @@ class EarlyExit:
     changed: float = 0.0
 
     def part(self, n_passages: int) -> int:
-        """The number of passages of a question to read first; all, if they are more than `of`.
+        """The number of passages of a question to read first; all if there are more than `of`.
 
         >>> rule = EarlyExit(first=8, of=20, margin=6.0)
         >>> rule.part(20), rule.part(5), rule.part(50)
@@ -84,12 +85,12 @@ class EarlyExit:
         return n_passages if n_passages > self.of else min(self.first, n_passages)
 
     def is_enough(self, spans: Iterable[ScoredSpan]) -> bool:
-        """True when one of the spans has the margin; never without a null score."""
+        """True if one of the spans reaches the margin; False if none has a null score."""
         return any(plain_evidence(span) >= self.margin for span in spans)
 
     @classmethod
     def parse(cls, stored: Any) -> EarlyExit:
-        """The rule of a JSON object; TypeError or ValueError for anything else."""
+        """The rule in a JSON object; TypeError or ValueError for anything else."""
         rule = cls(**stored)
         if not (isinstance(rule.first, int) and isinstance(rule.of, int) and 0 < rule.first < rule.of):
             raise ValueError(f"first is {rule.first!r} of {rule.of!r}, expected 0 < first < of")
@@ -106,9 +107,9 @@ class Calibration:
     slope, offset: of the confidence.
     threshold: the minimum confidence of an answer.
     reader: the digest of the reader's weights.
-    fitted_on: describes the questions.
-    confidence_weights: of features that count in the confidence alone.
-    stopping: the rule of the early exit; None reads all passages.
+    fitted_on: a description of the questions.
+    confidence_weights: weights of features that count only in the confidence.
+    stopping: the rule for early exit; None reads all passages.
     """
 
     weights: Mapping[str, float]
@@ -134,14 +135,14 @@ class Calibration:
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
     def other_terms(self, features: Features | None) -> float:
-        """The weighted features that count in the confidence alone."""
+        """The sum of the weighted features that count only in the confidence."""
         return math.fsum(
             weight * getattr(features, name, 0.0) for name, weight in self.confidence_weights.items()
         )
 
     @classmethod
     def parse(cls, stored: Any, place: str) -> Calibration:
-        """The calibration of a JSON value; ModelRejected names its `place` when it is something else."""
+        """The calibration in a JSON value; for anything else ModelRejected, with `place` in the message."""
         try:
             required = {key.name for key in fields(cls) if key.default is key.default_factory is MISSING}
             values = {k.name: stored[k.name] for k in fields(cls) if k.name in required or k.name in stored}
@@ -152,11 +153,11 @@ class Calibration:
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise ModelRejected(f"{place} is not a calibration: {error!r}") from error
         if unknown := sorted(weighed - {*FEATURES}):
-            raise ModelRejected(f"{place} weighs {unknown}, expected some of {list(FEATURES)}")
+            raise ModelRejected(f"{place} has weights for {unknown}, expected some of {list(FEATURES)}")
         rule = calibration.stopping
         if "log_probability" in weighed and rule and rule.first < SHARED_PASSAGES:
             raise ModelRejected(
-                f"{place} reads {rule.first} passages first and weighs log_probability, which is over "
+                f"{place} reads {rule.first} passages first, but its feature log_probability needs "
                 f"{SHARED_PASSAGES}"
             )
         return calibration
@@ -166,8 +167,8 @@ class Calibration:
 class Calibrations:
     """The calibrations of one reader, as they are stored in a file.
 
-    A good rank means more with a better retriever, so each may have its own weights. In the file "retrievers"
-    holds the calibrations by the retriever's name, beside the fields of the fallback.
+    A good rank means more with a better retriever, so each retriever may have its own weights. In the file,
+    the key "retrievers" holds these calibrations by name, beside the fields of the fallback.
 
     fallback: for retrievers without their own calibration.
     by_retriever: by `Retriever.name`.
@@ -181,9 +182,10 @@ class Calibrations:
         return self.by_retriever.get(retriever, self.fallback)
 
     def fitted(self, calibration: Calibration, retriever: str, is_fallback: bool) -> Calibrations:
-        """These with a new calibration, as the fallback or for its retriever alone.
+        """A copy with a new calibration, either as the fallback or only for its retriever.
 
-        Calibrations of other weights of the reader are dropped; then the new one is the fallback, too.
+        If the reader's weights have changed, the old calibrations are dropped and the new one is the
+        fallback, too.
         """
         is_same_reader = calibration.reader == self.fallback.reader
         others = {name: c for name, c in self.by_retriever.items() if is_same_reader and name != retriever}
@@ -201,7 +203,7 @@ class Calibrations:
 
     @classmethod
     def load(cls, path: Path) -> Calibrations:
-        """The calibrations of a file; ModelRejected when the file holds something else."""
+        """The calibrations in a file; ModelRejected if the file holds something else."""
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
@@ -225,9 +227,9 @@ def score_over_null(scored: ScoredSpan) -> float:
 
 
 def plain_evidence(scored: ScoredSpan) -> float:
-    """The evidence without a calibration: the margin over no answer, and the relevance if there is one.
+    """The evidence without a calibration: the margin over "no answer", plus the relevance if there is one.
 
-    Above 0 it speaks for an answer. NaN for a reader without a null answer.
+    A value above 0 favours an answer. NaN for a reader without a null score.
     """
     margin = scored.score - scored.null_score
     return margin if math.isnan(scored.relevance) else margin + scored.relevance

@@ -1,21 +1,22 @@
-"""A reader's logits for pairs of question and passage, kept in a folder for the training of other readers.
+"""A reader's logits for pairs of question and passage, stored in a folder to train other readers.
 
     labels.json        the format, and the digest of the reader
-    labels-NNNN.bin    records, appended; each run that adds some has a file for them
+    labels-NNNN.bin    appended records; each run that adds records has its own file
 
 A record, in little-endian numbers; n positions and s sentences:
 
     uint32             crc32 of all that follows
-    16 bytes           key: the start of the sha256 of the reader's digest and the three texts, each after its
-                       length in bytes
+    16 bytes           key: the first bytes of the sha256 of the reader's digest and the three texts, each
+                       preceded by its length in bytes
     uint16 x 3         tokens of the passage, n, s
-    float16 x 3        relevance; start and end logit of no answer
+    float16 x 3        relevance; start and end logit of "no answer"
     uint16, float16 x n    positions and start logits, best first; then the same of end logits
     float16 x s        support of each sentence
 
-A position is that of a token in the passage. A record that was cut short, as by a kill, is ignored. Labels
-fit every reader that splits passages into the same pieces, whatever their ids. BERT's and MPNet's tokenizers
-differ for a text with a special token, such as [SEP] or <s>: compare the number of tokens before use.
+A position is the index of a token in the passage. An incomplete last record, as after a kill, is ignored.
+Labels can train every reader whose tokenizer gives the same word pieces, whatever their ids. BERT's and
+MPNet's tokenizers differ for a text with a special token, such as [SEP] or <s>. So compare the number of
+tokens before use.
 """
 
 from __future__ import annotations
@@ -55,15 +56,15 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairLabel:
-    """A reader's logits for a question and a passage, in float16; NaN where a reader gives none.
+    """A reader's logits for a question and a passage, in float16; NaN for logits that a reader does not give.
 
     n_tokens: the number of tokens of the passage.
     relevance: the logit that the passage answers.
-    null_start, null_end: those of no answer.
+    null_start, null_end: the logits of "no answer".
     start_positions: (n,) uint16, the tokens of the passage with the highest start logits, best first.
     start_logits: (n,) float16, their logits.
     end_positions, end_logits: the same for the end.
-    support: (s,) float16, the mean over the tokens of each sentence.
+    support: (s,) float16, the mean logit over the tokens of each sentence.
     """
 
     n_tokens: int
@@ -78,7 +79,7 @@ class PairLabel:
 
 
 class LabelStore:
-    """The labels of one reader in a folder; made by `open`."""
+    """The labels of one reader in a folder; opened or created by `open`."""
 
     def __init__(self, folder: Path, reader: str, shards: list[Shard], places: dict[bytes, Place]) -> None:
         self.folder = folder
@@ -89,10 +90,10 @@ class LabelStore:
 
     @classmethod
     def open(cls, folder: Path, reader: str | None = None) -> Self:
-        """The labels in a folder. With the digest of a reader a missing folder is made for its labels.
+        """The labels in a folder. Given the digest of a reader, a missing folder is created.
 
-        DataMalformed for missing or damaged labels; ModelMismatch for those of another reader; FormatTooNew
-        for those of a newer version.
+        DataMalformed for missing or damaged labels, ModelMismatch for labels of another reader, FormatTooNew
+        for labels of a newer version.
         """
         stored_reader = _stored_reader(folder / MANIFEST)
         if stored_reader is None:
@@ -133,7 +134,7 @@ class LabelStore:
         return None if place is None else _label(self._shards[place[0]], place[1])
 
     def add(self, labelled: Iterable[tuple[Pair, PairLabel]]) -> None:
-        """Appends labels; they are in the file when this returns."""
+        """Appends labels to a file of the folder."""
         records = bytearray()
         places: dict[bytes, Place] = {}
         for pair, label in labelled:
@@ -143,7 +144,7 @@ class LabelStore:
         if not records:
             return
         path = self._own_shard or _new_shard(self.folder)
-        self._own_shard = None  # until the write succeeds: nothing may follow a record that was cut short
+        self._own_shard = None  # until the write succeeds: nothing may follow an incomplete record
         with path.open("ab") as file:
             file.write(records)
         self._own_shard = path
@@ -191,8 +192,8 @@ def label_pairs(
 def label_of(windows: Sequence[WindowLogits], passage: Tokens, sentences: Ranges) -> PairLabel:
     """The label of a passage from the logits of all its windows, merged as `SpanReader` does.
 
-    Of overlapping windows the higher logit counts. The logits of no answer come from the window with the
-    lowest null score; the highest relevance counts.
+    In overlaps the higher logit counts. The logits of "no answer" come from the window with the lowest null
+    score. The relevance is the highest of all windows.
     """
     start, end = merged_logits(windows, len(passage.ids))
     nulls = [(window.null_start, window.null_end) for window in windows]
@@ -208,7 +209,7 @@ def label_of(windows: Sequence[WindowLogits], passage: Tokens, sentences: Ranges
 
 
 def _best(logits: Floats) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
-    """Positions and values of the highest logits, best first; equal ones in order of position."""
+    """Positions and values of the highest logits, best first; ties are ordered by position."""
     positions = np.argsort(-logits[:MAX_TOKENS], kind="stable")[:N_BEST]
     return positions.astype(np.uint16), logits[positions].astype(np.float16)
 
@@ -251,10 +252,10 @@ def _records(shard: mmap.mmap, path: Path) -> Iterator[tuple[bytes, int]]:
     while position + _HEAD.size <= len(shard):
         crc, key, _, n, s = _HEAD.unpack_from(shard, position)
         end = position + _HEAD.size + 2 * _n_values(n, s)
-        if end > len(shard):  # cut short
+        if end > len(shard):  # an incomplete record
             return
         if crc32(shard[position + _CRC_BYTES : end]) != crc:
-            raise DataMalformed(f"{path} is damaged at byte {position}: remove it, and make its labels again")
+            raise DataMalformed(f"{path} is damaged at byte {position}: remove it and label again")
         yield key, position
         position = end
 
@@ -279,7 +280,7 @@ def _stored_reader(path: Path) -> str | None:
 
 
 def _new_shard(folder: Path) -> Path:
-    """A new empty shard that no other process writes."""
+    """A new empty shard that no other process writes to."""
     number = len(list(folder.glob(SHARDS)))
     while True:
         path = folder / SHARDS.replace("*", f"{number:04}")

@@ -1,6 +1,6 @@
 """Loads readers: the built-in one, a folder of `spanwise train reader`, or any question-answering model.
 
-The built-in reader and those trained over the built-in base are stored as differences from that base.
+The built-in reader and those trained from the built-in base are stored as differences from that base.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
 
 
 def reader_folder(name: str) -> Path:
-    """The folder of a reader's name, where that names a folder."""
+    """The folder of the built-in reader, or the name as a path."""
     return builtin_folder("reader") if name == BUILTIN else Path(name).expanduser()
 
 
 def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
-    """The reader of a name: "builtin", a local folder, or a pinned Hugging Face name.
+    """The reader with this name: "builtin", a local folder, or a pinned Hugging Face name.
 
     `split` gives the sentences of a text, for a reader that scores them.
     """
@@ -65,8 +65,8 @@ def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = l
 def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Calibration | None:
     """The calibration beside a reader's weights, or None without one.
 
-    It is the retriever's own calibration where one was fitted, else the one for all retrievers. ModelRejected
-    when it was fitted for other weights than the loaded ones: its confidence would mean nothing.
+    It is the retriever's own calibration if one was fitted, else the one for all retrievers. ModelRejected if
+    it was fitted for other weights than the loaded ones, because its confidence would mean nothing.
     """
     folder = reader_folder(name)
     path = folder / CALIBRATION
@@ -75,13 +75,13 @@ def load_calibration(name: str, reader_digest: str, retriever: str = "") -> Cali
     calibration = Calibrations.load(path).of(retriever)
     if calibration.reader != reader_digest:
         raise ModelRejected(
-            f"{path} was fitted for other weights: fit it again with: spanwise calibrate --out {folder}"
+            f"{path} was fitted for other weights. Fit it again with: spanwise calibrate --out {folder}"
         )
     return calibration
 
 
 def calibration_sha256(name: str) -> str:
-    """The digest of a reader's calibration; empty without one."""
+    """The digest of a reader's calibration; "" without one."""
     try:
         return hashlib.sha256((reader_folder(name) / CALIBRATION).read_bytes()).hexdigest()
     except FileNotFoundError:
@@ -106,9 +106,9 @@ def answers_null(folder: Path) -> bool:
 
 
 def input_length(model: nn.Module, source: object) -> tuple[int, int]:
-    """The longest input in tokens and the stride of its windows: 384 and 128, or less for few positions.
+    """The longest input and the window stride in tokens: 384 and 128, less for a model with fewer positions.
 
-    ModelRejected for a model with too few positions for a long question with a passage.
+    ModelRejected for a model with too few positions for a long question and a passage.
     """
     from ..models.load import n_positions
 
@@ -146,7 +146,7 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
 
 
 def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
-    """The reader of a model folder; ModelRejected when it cannot be one."""
+    """The reader of a model folder; ModelRejected if the model cannot answer questions."""
     from ..models.load import check_vocabulary, load_span_reader
     from ..models.precision import pick_device
     from ..models.tokenizer import load_tokenizer

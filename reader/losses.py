@@ -1,7 +1,7 @@
 """The training losses of a reader: spans, evidence, similarity, and distillation from a teacher.
 
-A group is a question with one passage that answers it and others that do not; or with a single passage. Rows
-are passages, group after group. B rows have a padded length of L tokens; `null` is the position of [CLS].
+A group is a question with an answering passage and negatives, or with a single passage. Rows are passages,
+group after group. B rows have a padded length of L tokens; `null` is the position of [CLS].
 
     span_loss                     cross-entropy of first and last token within a passage; [CLS] for no answer
     shared_normalization_loss     the same over all passages of a group and one "none"
@@ -9,7 +9,7 @@ are passages, group after group. B rows have a padded length of L tokens; `null`
                                   + BCE per passage: 1 for the one that answers (relevance)
                                   + ListNet over the passages of a group
                                   + 0.9 BCE of yes_no, yes and several, means over the sentences of the answer
-    info_nce_loss                 question and passage, read apart, find each other by cosine in the batch
+    info_nce_loss                 cross-entropy of a question's own passage by cosine in the batch
     distillation_loss             KL divergence to a teacher's spans and relevance, MSE to its support
 
 The evidence head has the outputs of `models.numpy_bert.EVIDENCE_OUTPUTS`.
@@ -41,9 +41,9 @@ def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: 
 
     start, end: (B, L) logits.
     allowed: (B, L) bool, the positions of the softmax: passage tokens and [CLS].
-    first, last: (B,) int64, the gold positions; that of [CLS] for no answer.
+    first, last: (B,) int64, the gold positions; the position of [CLS] for no answer.
 
-    Source: Devlin et al. 2019, section 4.2. Deviation: the sum, where several libraries halve it.
+    Source: Devlin et al. 2019, section 4.2. Several libraries halve this sum.
 
     >>> start, end = torch.tensor([[1, 5, 2, 0.]]), torch.tensor([[4, 1, 3, 2.]])
     >>> allowed = torch.ones(1, 4, dtype=torch.bool)
@@ -72,7 +72,7 @@ def shared_normalization_loss(
     first, last: (B,) int64, the gold positions; `null` in the first row of a group without an answer.
 
     Source: Clark and Gardner, "Simple and Effective Multi-Paragraph Reading Comprehension", 2018, section 3.2
-    (shared normalization). Deviation: one "none" per group, where they have one per paragraph.
+    (shared normalization). Deviation: one "none" per group; in the paper there is one per paragraph.
 
     >>> start = torch.tensor([[0.0, 2.0], [0.0, 1.0]])  # two passages of one token, [CLS] first
     >>> passage = torch.tensor([[False, True], [False, True]])
@@ -113,7 +113,7 @@ def info_nce_loss(questions: Tensor, passages: Tensor) -> Tensor:
 def evidence_loss(
     evidence: Tensor, support: Tensor, is_passage: Tensor, labels: Tensor, null: int, sizes: Sequence[int]
 ) -> Tensor:
-    """The sum of the losses of the evidence head, see the module.
+    """The sum of the losses of the evidence head; see the docstring of the module.
 
     evidence: (B, L, 5) float32 logits, in the order of EVIDENCE_OUTPUTS.
     support: (B, L) float32, 1 in the sentences of the answer.
@@ -136,7 +136,7 @@ def evidence_loss(
 def listnet_loss(logits: Tensor, sizes: Sequence[int]) -> Tensor:
     """The mean over lists of -ln P(first row), a softmax over the rows of a list; single rows are ignored.
 
-    logits: (B,), list after list; 0 is returned where no list has several rows.
+    logits: (B,), list after list. The loss is 0 if no list has several rows.
     sizes: the number of rows of each list.
 
     Source: Cao et al., "Learning to Rank: From Pairwise Approach to Listwise Approach", 2007, section 4.
@@ -154,9 +154,9 @@ class TeacherLogits:
 
     is_scored: (B,) bool, False for a row that the teacher did not score.
     start, end: (B, L), -inf for a token outside the teacher's label.
-    null: (B, 2), the start and the end logit of no answer.
+    null: (B, 2), the start and the end logit of "no answer".
     relevance: (B,).
-    support: (B, L), that of a token's sentence; NaN where it is unknown.
+    support: (B, L), the logit of a token's sentence; NaN if unknown.
     """
 
     is_scored: Tensor
@@ -179,8 +179,9 @@ def distillation_loss(
 ) -> Tensor:
     """KL of spans and relevance to a teacher, means over groups, plus the MSE of support.
 
-    The distributions of first and last token run over all passages of a group and one "none". That of
-    relevance runs over its passages. Rows without teacher logits are left out; 0 where no row has any.
+    The distributions of first and last token run over all passages of a group and one "none". The
+    distribution of relevance runs over the passages of a group. Rows without teacher logits are left out; the
+    loss is 0 if no row has any.
 
     start, end: (B, L) logits.
     evidence: (B, L, 5) logits.
@@ -218,7 +219,7 @@ def distillation_loss(
 
 
 def _kl(student: Tensor, teacher: Tensor, temperature: float) -> Tensor:
-    """T^2 KL(teacher || student) of logits (n,) divided by T; the teacher's logits of -inf are ignored."""
+    """T^2 KL(teacher || student) of logits (n,) divided by T, without entries where the teacher has -inf."""
     target = log_softmax(teacher.float() / temperature, dim=0)
     prediction = log_softmax(student.float() / temperature, dim=0)
     terms = target.exp() * (target - prediction)

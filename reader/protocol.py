@@ -15,7 +15,7 @@ from spanwise.types import Passage, ScoredSpan, Span
 class Reader(Protocol):
     """Finds answer spans in passages.
 
-    digest: names the exact weights; "" if unknown.
+    digest: identifies the exact weights; "" if unknown.
     """
 
     digest: str
@@ -33,7 +33,7 @@ class CheckedReader:
     """A user's reader whose results are checked.
 
     Each span is compared with the text of its passage, so no answer can show text that is not there.
-    ContractBroken when reading fails, or when a result is not a list of spans of the passages.
+    ContractBroken if reading fails, or if the result is not a list of spans for each passage.
     """
 
     digest = ""
@@ -72,7 +72,7 @@ class CheckedReader:
         are_integers = type(span.start) is type(span.end) is int
         if not (are_integers and passage.start <= span.start < span.end <= passage.end):
             place = f"{passage.document_id}, {passage.start} to {passage.end}"
-            raise self._broke(f"gave a span from {span.start!r} to {span.end!r} in the passage {place}")
+            raise self._broke(f"gave the span {span.start!r} to {span.end!r}, not inside the passage {place}")
         words = passage.text[span.start - passage.start : span.end - passage.start]
         if (span.document_id, span.text) != (passage.document_id, words):
             raise self._broke(f"gave {span.text!r:.60} where {span.document_id} says {words!r:.60}")

@@ -1,4 +1,4 @@
-"""The span reader: passages and questions in, scored spans in document offsets out."""
+"""The span reader: takes questions and passages, returns scored spans in document offsets."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ SUPPORT, PASSAGE, YES_NO, YES, SEVERAL = range(len(EVIDENCE_OUTPUTS))
 
 
 class SpanScores:
-    """The logits of tokens by a packed backbone and linear heads, in float32.
+    """Computes the logits of tokens with a packed backbone and linear heads, in float32.
 
-    A model of another shape computes its logits itself, without evidence.
+    A model of another architecture runs on padded batches, without evidence.
     """
 
     def __init__(self, model: nn.Module) -> None:
@@ -85,8 +85,8 @@ class SpanReader:
     """Reads with any question-answering transformer; see `reader.protocol.Reader`.
 
     answers_null: True for a model that points at [CLS] for "no answer"; otherwise null scores are NaN.
-    split: gives the sentences of a text, for a model with evidence, whose answers have up to MAX_LONG_TOKENS
-        tokens.
+    split: gives the sentences of a text, for a model with evidence. The answers of such a model have up to
+        MAX_LONG_TOKENS tokens.
 
     Batching changes results by at most 1e-5 in float32.
     """
@@ -115,7 +115,7 @@ class SpanReader:
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
-        """For each question and each of its passages the n best spans, best first, none sharing a token."""
+        """The n best spans for each passage of each question, best first; no two of them share a token."""
         flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
         inputs = self.inputs([pair_of(questions[q], passage) for q, passage in flat])
         spans: list[list[list[ScoredSpan]]] = [[] for _ in questions]
@@ -126,7 +126,7 @@ class SpanReader:
     def sentence_scores(
         self, question: str, passages: Sequence[Passage], sentences: Sequence[Ranges]
     ) -> list[list[float]]:
-        """A logit for each sentence of each passage: above 0 it supports an answer that its passage gives.
+        """A logit per sentence; above 0 its passage answers and the sentence supports the answer.
 
         `sentences` are spans in `passage.text`. NaN for a span without tokens, and from a model without
         evidence.
@@ -247,7 +247,7 @@ def cut(tokens: Tokens, most: int) -> Tokens:
 
 
 def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
-    """The document's span of a token span, with the combining marks after its last letter.
+    """The span of the document for a token span, with the combining marks after its last letter.
 
     White space around it is left out: some tokenizers count it as part of the next word.
     """

@@ -26,7 +26,7 @@ from spanwise.types import PassageMass
 from ..models.tokenizer import SpecialTokens
 
 MAX_ANSWER_TOKENS = 30
-MAX_LONG_TOKENS = 160  # of an answer, for a model that has learnt how long answers are
+MAX_LONG_TOKENS = 160  # of an answer, for a model with an evidence head
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
 
@@ -65,7 +65,7 @@ class WindowLogits:
     """The logits of one window of n tokens.
 
     start, end: (n,) float32.
-    null_start, null_end: those of no answer.
+    null_start, null_end: the logits of "no answer".
     evidence: (n, 5) float32, in the order of EVIDENCE_OUTPUTS; None for a model without evidence.
     relevance: the logit that the passage answers; NaN for a model without evidence.
     """
@@ -80,14 +80,14 @@ class WindowLogits:
 
     @property
     def null_score(self) -> float:
-        """The score of no answer, comparable with the score of a span."""
+        """The score of "no answer", comparable with the score of a span."""
         return self.null_start + self.null_end
 
 
 def distinct_spans(
     start: Logits, end: Logits, n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
 ) -> list[TokenSpan]:
-    """The best span, then the best that shares no token with it, and so on: at most `n_best`, best first.
+    """At most `n_best` spans, best first; each is the best one that shares no token with those before it.
 
     >>> [(s.first, s.last) for s in distinct_spans(np.array([1, 5, 2, 0.]), np.array([4, 1, 3, 2.]), 3)]
     [(1, 2), (0, 0), (3, 3)]
@@ -107,7 +107,7 @@ def distinct_spans(
 
 
 def span_scores(start: Logits, end: Logits, max_tokens: int = MAX_ANSWER_TOKENS) -> NDArray[np.float64]:
-    """(n, cap) float64: the score of the span from i of length d + 1 at [i, d]; -inf past the end."""
+    """(n, cap) float64: [i, d] is the score of the span of d + 1 tokens from token i; -inf past the end."""
     n = len(start)
     cap = min(max_tokens, n)
     last = np.arange(n)[:, None] + np.arange(cap)[None, :]  # (n, cap)
@@ -119,7 +119,7 @@ def span_scores(start: Logits, end: Logits, max_tokens: int = MAX_ANSWER_TOKENS)
 def spans_of_windows(
     windows: Sequence[WindowLogits], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
 ) -> list[TokenSpan]:
-    """The n best spans of a passage, best first, none sharing a token, though windows overlap."""
+    """The n best spans of a passage in all its windows, best first; no two of them share a token."""
     proposed = []
     for logits in windows:
         shift = logits.window.first
@@ -134,9 +134,9 @@ def spans_of_windows(
 
 
 def passage_mass(windows: Sequence[WindowLogits], n_tokens: int) -> PassageMass:
-    """The log-sum-exp of a passage's start and end logits, and its logits of no answer.
+    """The log-sum-exp of a passage's start and end logits, and its logits of "no answer".
 
-    In overlaps the higher logit counts. The logits of no answer come from the window with the lowest null
+    In overlaps the higher logit counts. The logits of "no answer" come from the window with the lowest null
     score.
     """
     start, end = merged_logits(windows, n_tokens)
@@ -167,10 +167,10 @@ def log_sum_exp(values: Logits | Sequence[float]) -> float:
 
 
 def log_normalizer(masses: Sequence[PassageMass]) -> float:
-    """The number to subtract from the score of a span for ln P(first) + ln P(last).
+    """The number that, subtracted from the score of a span, gives ln P(first) + ln P(last).
 
-    The softmax runs over the tokens of all these passages and one "none", whose logit is the mean over the
-    passages, as in `losses.shared_normalization_loss`.
+    The softmax runs over the tokens of all these passages and one "none". The logit of "none" is the mean
+    over the passages, as in `losses.shared_normalization_loss`.
 
     >>> round(2.0 - log_normalizer([PassageMass(1.0, 1.0, 0.0, 0.0)]), 4)
     -0.6265
@@ -195,10 +195,11 @@ def enclosing_sentences(sentences: Ranges, start: int, end: int) -> tuple[int, i
 
 
 def mean_evidence(windows: Sequence[WindowLogits], offsets: Ints, start: int, end: int) -> Floats | None:
-    """(5,): the mean of the evidence of the tokens between two characters of a passage.
+    """(5,): the mean evidence of the tokens between two characters of a passage.
 
-    `offsets` are the (n, 2) characters of the passage's tokens. The window with most of these tokens counts,
-    the first one on a tie. None without such a token, and for a model without evidence.
+    `offsets` are the (n, 2) characters of the passage's tokens. The mean is taken in the window with most of
+    these tokens, on a tie in the first one. None if no window has such a token, and for a model without
+    evidence.
     """
     first, after = np.searchsorted(offsets[:, 0], (start, end)).tolist()
     most = 0
@@ -258,9 +259,10 @@ def tokenize(tokenizer: Any, texts: Sequence[str]) -> list[Tokens]:
 def windows(
     pair: int, n_question: int, n_passage: int, n_special: int, max_length: int, stride: int
 ) -> list[Window]:
-    """The windows that cover a passage; neighbours share `stride` tokens, and the last one is full.
+    """The windows that cover a passage; neighbours share at least `stride` tokens.
 
-    `n_question` is the number of tokens before the passage, `n_special` that of special tokens.
+    The last window starts early enough to be full. `n_question` is the number of tokens before the passage,
+    `n_special` that of special tokens.
 
     >>> [(w.first, w.last) for w in windows(0, 4, 20, 3, max_length=17, stride=4)]
     [(0, 10), (6, 16), (10, 20)]

@@ -2,9 +2,10 @@
 
 A sentence is aligned with up to three pieces of evidence (sentences of the passages) that hold most of its
 content words. Its score is the mean of two shares of these words: those in the best piece, and those in all
-aligned pieces. Whatever the score, a sentence is unsupported when the pieces lack its numbers, names or
-addresses, or when one side denies what the other affirms. The same holds for a single word, the first or
-second person, an exclamation and a question. A piece that is repeated word by word is always supported.
+aligned pieces. Whatever the score, a sentence is unsupported if the pieces lack its numbers, names or
+addresses. It is also unsupported if one side denies what the other affirms. The same holds for a single word,
+for the first or second person, for exclamations and for questions. A piece that is repeated word by word is
+always supported.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ MIN_BEST = 2 / 3  # share of the words in one piece; below it, a sentence mixes 
 MAX_PIECES = 3
 MIN_WORDS = 2  # of a sentence
 MIN_GAIN = 0.1  # share of the words that each further piece must add
-NEGATION_REACH = 3  # content words that a negation denies
+NEGATION_REACH = 3  # content words after a negation that it denies
 
 _OWN_VOICE = re.compile(r"\b(?:I|we|you|my|our|your|me)\b(?!['’]?\w)|\b(?:I|we|you)['’]\w+", re.IGNORECASE)
 _QUOTED = re.compile(r"[\"“][^\"“”]*[\"”]")
@@ -101,7 +102,7 @@ class Checker:
     content: Terms
 
     def check(self, sentence: str, evidence: Sequence[str]) -> Support:
-        """The support of a sentence by pieces of evidence, usually the sentences of its passages."""
+        """The support of a sentence by pieces of evidence, usually sentences of passages."""
         plain = sentence.split()
         for number, piece in enumerate(evidence):
             if plain and plain == piece.split():
@@ -110,7 +111,7 @@ class Checker:
         held = [self._held(piece) for piece in evidence]
         aligned = _aligned(words, held)
         if not words or not aligned:
-            nothing = Finding("extrinsic", sentence, "nothing in the passages is like it")
+            nothing = Finding("extrinsic", sentence, "the passages have none of its words")
             return Support(0.0, (), (nothing, *_style(sentence, evidence)))
         best = held[aligned[0]]
         union = frozenset(chain.from_iterable(held[number] for number in aligned))
@@ -118,7 +119,7 @@ class Checker:
         pieces = [evidence[number] for number in aligned]
         findings = [*self._facts(sentence, pieces), *_style(sentence, pieces)]
         if len(plain) < MIN_WORDS:
-            findings.append(Finding("extrinsic", sentence, "too short to say what the passages say"))
+            findings.append(Finding("extrinsic", sentence, "a single word is not a statement"))
         if not findings and (score < MIN_SUPPORTED or _share(words, best) < MIN_BEST):
             findings.append(self._added(sentence, union))
         return Support(score, aligned, tuple(findings))
@@ -142,15 +143,15 @@ class Checker:
         words = {term for piece in pieces for term in self.terms(piece)}
         for name in names(sentence, lambda word: not self.content(word)):
             if not set(self.terms(name)) <= words:
-                yield Finding("extrinsic", name, "the cited words do not name it")
+                yield Finding("extrinsic", name, "the cited words do not have this name")
         for match in _ADDRESS.finditer(sentence):
             if not any(match[0].rstrip(".,;:!?") in piece for piece in pieces):
                 yield Finding("extrinsic", match[0], "the cited words do not have this address or markup")
         for term in contradicted(sentence, pieces[0], self.content):
-            yield Finding("factual", term, "denied on one side, affirmed on the other")
+            yield Finding("factual", term, "negated only in the sentence or only in the cited words")
         negation = _NEGATION.search(sentence)
         if negation and not any(map(_NEGATION.search, pieces)):
-            yield Finding("factual", negation[0], "the cited words deny nothing")
+            yield Finding("factual", negation[0], "the cited words have no negation")
 
     def _added(self, sentence: str, held: frozenset[str]) -> Finding:
         """The words that no aligned piece holds, or else the whole sentence."""
@@ -174,7 +175,7 @@ class Fact:
 
 
 def numbers(text: str) -> list[Fact]:
-    """The numbers of a text in order, without the days of months, and without "one" and "second" alone.
+    """The numbers of a text in order, without days of months and without a bare "one" or "second".
 
     >>> [number.value for number in numbers("In the 1930s 2,000 of two million, twelve per cent, came 3rd.")]
     ['1930s', '2000', '2000000', '12%', '3th']
@@ -185,7 +186,7 @@ def numbers(text: str) -> list[Fact]:
 
 
 def days(text: str) -> list[Fact]:
-    """The months in a text with their days, in order; lower-case "may" and "march" are verbs.
+    """The months in a text with their days, in order; a lower-case "may" or "march" without a day is a verb.
 
     >>> [day.value for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
     ['5-3', '6-7', '9']
@@ -202,10 +203,10 @@ def days(text: str) -> list[Fact]:
 
 
 def names(text: str, is_common: Callable[[str], bool]) -> list[str]:
-    """The words of names in order: capitalised words that are not common, as "the" and "I" are.
+    """The words of names in order: capitalised words except common ones, such as "the" and "I".
 
-    The first word of a sentence has a capital in any case. It counts only with another capital inside (FDA)
-    or before another word of a name.
+    The first word of a sentence is always capitalised. So it counts only if it has another capital (FDA) or
+    the next word is capitalised, too.
 
     >>> names("Mills fell. Ada Rook and the FDA left.", {"and", "the"}.__contains__)
     ['Ada', 'Rook', 'FDA']
@@ -315,7 +316,7 @@ def _values(text: str) -> list[str]:
 
 
 def _begins_sentence(text: str, start: int) -> bool:
-    """True at the start of a text or behind the end of a sentence, quotes and brackets aside."""
+    """True at the start of a text or after the end of a sentence; quotes and brackets are ignored."""
     before = text[:start].rstrip(" \t\n\"'“‘(").rstrip("'\"”’)")
     return not before or before[-1] in ".!?:"
 
@@ -352,7 +353,7 @@ def _style(sentence: str, pieces: Sequence[str]) -> list[Finding]:
     if voice and not any(_OWN_VOICE.search(piece) for piece in pieces):
         findings.append(Finding("style", voice[0], "speaks in the first or second person"))
     if plain.rstrip().endswith("!") and not any("!" in piece for piece in pieces):
-        findings.append(Finding("style", "!", "exclaims"))
+        findings.append(Finding("style", "!", "is an exclamation"))
     if plain.rstrip().endswith("?"):
-        findings.append(Finding("style", sentence, "asks, and says nothing that could be supported"))
+        findings.append(Finding("style", sentence, "is a question, not a statement"))
     return findings

@@ -1,8 +1,8 @@
 """Fine-tuning of the span reader: groups of passages, one window per passage, batches by tokens.
 
-A group is a question with a passage that answers it and hard negatives, which do not; or with a single
-passage. A model without the evidence head is trained by the losses of spans alone, see `losses`. With the
-labels of a teacher it learns from the teacher's logits as well.
+A group is a question with an answering passage and hard negatives, or with a single passage. A model without
+the evidence head is trained only by the losses of spans, see `losses`. With the labels of a teacher, a model
+also learns from the teacher's logits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class ReaderExample:
     group: the article, whose other passages can replace this one.
     context: the headings above the passage, as `span_reader.context_of` gives them.
     negatives: pairs of context and passage that do not answer the question.
-    labels: whether the question asks for yes or no, the answer is yes, and several things are asked for.
+    labels: whether it is a yes-no question, whether the answer is yes, and whether several things are asked
+        for.
     """
 
     id: str
@@ -71,15 +72,15 @@ class ReaderExample:
 class ReaderTrainingConfig:
     """The settings of a reader's training.
 
-    loop: those of the training loop.
+    loop: the settings of the training loop.
     epochs: passes over the data, shuffled by the seed.
-    batch_tokens: the padded size of a batch of groups of average size.
+    batch_tokens: the size of a batch with padding, for groups of average size.
     max_length: of an input, in tokens; a longer passage is cut to a random window around its answer.
-    tokens: training ends after about this number, if that is less than the epochs.
-    negatives: passages of a group that do not answer; 0 for one to three.
-    frozen_layers: the lowest layers, which are not trained.
-    shared: weight of the loss over all passages of a group.
-    similarity: weight of the loss of the mean states of question and passage.
+    tokens: training ends after about this number of tokens, at the latest after the epochs.
+    negatives: the number of negatives per group; 0 means one to three.
+    frozen_layers: the number of lowest layers that are not trained.
+    shared: weight of `losses.shared_normalization_loss`.
+    similarity: weight of `losses.info_nce_loss`.
     distilled: share of the distillation loss, from 0 to 1, for groups with a teacher's labels.
     temperature: of the distillation loss. There is no dropout.
     """
@@ -111,8 +112,8 @@ class TeacherWindow:
     """A teacher's logits for a window of n tokens.
 
     start, end: (n,) float32, -inf for a token outside the teacher's label.
-    support: (n,) float32, that of the token's sentence; NaN outside all sentences.
-    null: the start and the end logit of no answer.
+    support: (n,) float32, the logit of the token's sentence; NaN outside all sentences.
+    null: the start and the end logit of "no answer".
     relevance: the logit that the passage answers.
     """
 
@@ -124,7 +125,7 @@ class TeacherWindow:
 
     @classmethod
     def of(cls, label: PairLabel, tokens: Tokens, sentences: Ranges, window: slice) -> Self:
-        """The part of a label for a window of the tokens of a passage with these sentences."""
+        """The part of a label that covers a window of a passage with these tokens and sentences."""
         start = np.full(len(tokens.ids), -np.inf, np.float32)
         end = np.full(len(tokens.ids), -np.inf, np.float32)
         support = np.full(len(tokens.ids), np.nan, np.float32)
@@ -204,7 +205,7 @@ def train_groups(
     report: Callable[[Progress], None] = lambda progress: None,
     select_by: str = "step",
 ) -> list[dict[str, float]]:
-    """Trains `model` as `fine_tune` does, by groups of rows; `groups` holds those of every epoch."""
+    """Trains `model` as `fine_tune` does, on groups of rows; `groups` holds those of all epochs."""
     freeze(model, recipe.frozen_layers)
 
     def loss(model: nn.Module, batch: NDArray[np.int64]) -> Tensor:
@@ -229,7 +230,7 @@ def training_groups(
 ) -> list[list[TrainingRow]]:
     """The rows of every example, for each epoch, in the order of the examples; windows are drawn by the seed.
 
-    ValueError where `max_length` leaves no room for a passage.
+    ValueError if `max_length` leaves no room for a passage.
     """
     contexts = {context for example in examples for context, _ in example.texts}
     passages = {passage for example in examples for _, passage in example.texts}
@@ -261,7 +262,7 @@ def _tokens_of(texts: set[str], tokenizer: Any, most: int | None = None) -> dict
 class _Rows:
     """Draws training rows from the tokens of all texts.
 
-    sentences: of passages with an answer, and of all passages with `labels`, as characters.
+    sentences: character ranges, for passages with an answer; for all passages if there are `labels`.
     max_tokens: of a row, without the special tokens.
     """
 
@@ -308,7 +309,7 @@ class _Rows:
         return max(0, left - first), min(right, window_end - 1) - first
 
     def _teacher(self, example: ReaderExample, number: int, window: slice) -> TeacherWindow | None:
-        """The teacher's logits for a window; None without a label of the same tokens with a relevance."""
+        """The teacher's logits for a window; None unless its label has the right length and a relevance."""
         context, passage = example.texts[number]
         tokens = self.passages[passage]
         label = self.labels.get(example.question, context, passage) if self.labels is not None else None
@@ -320,7 +321,7 @@ class _Rows:
 def token_labels(offsets: Ints, start: int, end: int) -> tuple[int, int]:
     """The first and last token that overlap the characters [start, end); offsets are (n, 2).
 
-    A start inside a word moves to the piece that holds it. ValueError for a span without a token.
+    A start inside a word moves to the word piece that holds it. ValueError for a span without a token.
     """
     inside = np.flatnonzero((offsets[:, 1] > start) & (offsets[:, 0] < end))
     if not len(inside):
@@ -391,7 +392,7 @@ def _supervised_loss(
     null: int,
     recipe: ReaderTrainingConfig,
 ) -> Tensor:
-    """The losses by the answers, without rows that a teacher prefers to the answering one."""
+    """The losses from the gold answers, without negatives that a teacher prefers to the answering row."""
     chosen = [[row for row in group if not _is_preferred(row, group)] for group in groups]
     rows = [row for group in chosen for row in group]
     is_chosen = ~np.array([_is_preferred(row, group) for group in groups for row in group])
@@ -468,7 +469,7 @@ def _teacher_logits(rows: Group, batch: spans.ModelInput, device: torch.device) 
 
 
 def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
-    """The loss of questions and passages read apart; 0 for fewer than two, and without a backbone."""
+    """The contrastive loss of the answering rows; 0 for fewer than two, or without a known backbone."""
     backbone = packable_part(model)
     if backbone is None or len(rows) < 2:
         return torch.zeros((), device=next(model.parameters()).device)
@@ -485,7 +486,7 @@ def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
 
 
 def add_evidence_head(model: nn.Module) -> None:
-    """Gives a span model the evidence head, drawn from torch's generator; keeps an existing one."""
+    """Adds a randomly initialised evidence head to a span model; keeps an existing one."""
     if not hasattr(model, EVIDENCE_HEAD):
         config: Any = model.config
         head = nn.Linear(config.hidden_size, len(EVIDENCE_OUTPUTS))

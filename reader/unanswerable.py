@@ -17,8 +17,8 @@ from dataclasses import replace
 
 from .training import ReaderExample
 
-MAX_RIVALS = 3  # passages of an article from which one is drawn
-MAX_DRAWS = 20  # of other numbers
+MAX_RIVALS = 3  # passages of an article, one of which is drawn
+MAX_DRAWS = 20  # of random numbers
 _WORD = re.compile(r"\w+")
 _FIGURE = re.compile(r"\b\d+(?:[.,]\d+)*\b")
 _NAME = re.compile(r"(?<=[^\s.!?:\"'“] )[A-Z]\w+(?:[ -][A-Z]\w+)*")  # not at the start of a sentence
@@ -70,7 +70,7 @@ def other_passage(example: ReaderExample, article: Article, rng: random.Random) 
 
 
 def other_figure(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
-    """The question with another number; None unless it has one that the passage holds."""
+    """The question with another number; None if it has no number that is in the passage."""
     held = [figure for figure in _FIGURE.findall(example.question) if figure in example.passage]
     if not held:
         return None
@@ -81,7 +81,7 @@ def other_figure(example: ReaderExample, article: Article, rng: random.Random) -
 
 
 def other_name(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
-    """The question with another name of its article; None unless it has one that the passage holds."""
+    """The question with another name of its article; None if it has no name that is in the passage."""
     held = [name for name in _NAME.findall(example.question) if name in example.passage]
     if not held:
         return None

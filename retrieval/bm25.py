@@ -3,15 +3,15 @@
     score(q, d) = sum over the terms t of q of  idf(t) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * |d| / avgdl))
 
 tf is how often t occurs in passage d, |d| the passage's length in terms. A term that occurs twice in the
-question counts twice. The factor k1 + 1 is kept: it changes no ranking and makes a term that occurs once
-in a passage of average length weigh exactly its idf.
+question counts twice. The factor k1 + 1 changes no ranking. With it, a term that occurs once in a passage of
+average length scores exactly its idf.
 
 Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, section 3.5.
-Deviation: Lucene's idf, with 1 + inside the logarithm. The classic idf is negative for a term of more than
-half of the passages, and then a passage without any word of the question wins.
+Deviation: Lucene's idf, with 1 + inside the logarithm. The classic idf is negative for a term in more than
+half of the passages. Passages without that term would then rank higher.
 
-`rank_bm25` is the same ranking by the library rank_bm25, as a reference: `BM25Okapi` with the same terms,
-k1, b and idf. It scores every passage for every question in Python, and is slow.
+`rank_bm25` computes the same ranking with the library rank_bm25, as a reference. It uses `BM25Okapi` with the
+same terms, k1, b and idf. It is slow, because it scores every passage in Python.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | Non
 
 
 class RankBM25Index:
-    """Ranks live passages for lists of terms by the library rank_bm25; `IndexEmpty` without any word."""
+    """Ranks live passages for lists of terms with the library rank_bm25; `IndexEmpty` without any word."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class RankBM25Index:
         return len(self._passage_ids)
 
     def search(self, queries: Sequence[Sequence[str]], k: int, among: Ids | None = None) -> list[Ranking]:
-        """The best k passages for each list of terms, without those of score 0."""
+        """The best k passages for each list of terms, without passages of score 0."""
         check_k(k)
         allowed = rows_among(self._passage_ids, among)
         rankings = []
@@ -179,7 +179,7 @@ class RankBM25Index:
 
 
 def _bags(postings: LivePostings) -> list[list[str]]:
-    """The terms of each row, each as often as it occurs; postings do not hold their order in the text."""
+    """The terms of each row, repeated as often as they occur, but not in the order of the text."""
     bags: list[list[str]] = [[] for _ in range(len(postings))]
     for pairs in postings.pairs():
         terms = [term.decode("utf-8") for term in pairs.vocabulary]

@@ -1,15 +1,15 @@
-"""Near-duplicates: hits that repeat a better one are folded into it, and the list is filled up.
+"""Near-duplicates: hits that repeat a better one are folded into it, and later hits take their places.
 
 Two passages are compared by their term 3-grams. A hit repeats a better one when
 
     |S(hit) & S(better)| / |S(hit)| >= share          S(x): the set of term 3-grams of x
 
-This is containment, not resemblance: a shortened copy is folded into the whole text, a longer version below
-it stays. Three things keep a hit apart: a term of the question that the better hit lacks; overlap with it in
-the same document; and, with `numbers`, a number that the better hit lacks, because versions of a fact differ
-in their figures.
+This is containment, not resemblance. A shortened copy is folded into the full text, but a longer version is
+not folded into a shorter one. A hit with a term of the question that the better hit lacks is not folded, nor
+is one that overlaps with it. With `numbers`, a hit with a number that the better hit lacks is not folded
+either: versions of a fact differ in their figures.
 
-Source: Broder, "On the resemblance and containment of documents", 1997, without his sketches.
+Source: Broder, "On the resemblance and containment of documents", 1997. Deviation: no sketches.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..index.protocol import Ids
 from .protocol import Retriever
 from .stage import check_questions
 
-DEPTH = 2  # first, DEPTH * k hits are compared
+DEPTH = 2  # DEPTH * k hits are compared at first
 MIN_DEPTH = 20
 MAX_DEPTH = 1000
 
@@ -37,8 +37,8 @@ Shingle = tuple[str, ...]
 class DuplicateRule:
     """When a hit repeats a better one.
 
-    share: the part of its 3-grams that the better hit must hold, above 0 and at most 1.
-    numbers: True keeps hits with other numbers apart.
+    share: the fraction of its 3-grams that the better hit must hold, above 0 and at most 1.
+    numbers: True to keep a hit that has a number which the better hit lacks.
     """
 
     share: float = 0.7
@@ -55,7 +55,7 @@ READING_RULE = DuplicateRule(share=0.9, numbers=True)
 
 
 class DeduplicatingRetriever:
-    """Ranks as `retriever` does, with near-duplicates folded; scores stay, ranks are renumbered.
+    """Ranks as `retriever` does, with near-duplicates folded; ranks are renumbered, scores do not change.
 
     `terms_of` gives the terms of a passage's text, for callers that cache them.
     """
@@ -74,10 +74,10 @@ class DeduplicatingRetriever:
         self._terms_of = terms_of or analyzer.terms
 
     def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
-        """The best k hits of each question of which none repeats a better one; see `Hit.duplicates`.
+        """The best k hits of each question, none of which repeats a better one; see `Hit.duplicates`.
 
-        Fewer than k only when the first MAX_DEPTH passages hold no more. A smaller k gives the first hits of
-        a larger one. Passages outside `among` are not folded into a hit either.
+        There are fewer than k only if the first MAX_DEPTH passages hold no more. The hits for a smaller k are
+        the first hits for a larger one. Passages outside `among` are never folded into a hit.
         """
         check_questions(questions, k)
         rankings = self._retriever.search(questions, max(DEPTH * k, MIN_DEPTH), among)
@@ -87,9 +87,9 @@ class DeduplicatingRetriever:
         ]
 
     def _filled(self, question: str, ranking: Sequence[Hit], k: int, among: Ids | None) -> list[Hit]:
-        """The deduplicated hits; with fewer than k the question is ranked again, deeper.
+        """The deduplicated hits; while they are fewer than k, the search is repeated with more passages.
 
-        Retrievers keep the encoded questions of the last search, so this encodes nothing.
+        Retrievers cache the encoded questions of the last search, so no question is encoded again.
         """
         depth = max(DEPTH * k, MIN_DEPTH)
         while True:
@@ -134,7 +134,7 @@ class _Group:
     duplicates: list[Passage] = field(default_factory=list)
 
     def can_hold(self, hit: Hit, distinctive: frozenset[str]) -> bool:
-        """True when the hit has no further distinctive term and does not overlap with this one."""
+        """True if the hit has no other distinctive term and does not overlap with this one."""
         return distinctive <= self.distinctive and not _overlap(hit.passage, self.hit.passage)
 
     def as_hit(self, rank: int) -> Hit:
@@ -145,7 +145,7 @@ class _Group:
 
 
 def shingles(terms: Sequence[str]) -> frozenset[Shingle]:
-    """The set of term 3-grams; fewer than three terms form a single one.
+    """The set of term 3-grams; fewer than three terms form a single shingle.
 
     >>> sorted(shingles(["the", "mill", "by", "the"]))
     [('mill', 'by', 'the'), ('the', 'mill', 'by')]

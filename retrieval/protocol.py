@@ -1,4 +1,4 @@
-"""Protocols of retrieval: retrievers, and the models that they rank by."""
+"""Protocols of retrieval: retrievers and the models that they use."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ranker(Protocol):
 class Scorer(Protocol):
     """A model that reads a question and a passage together, such as a cross-encoder.
 
-    digest: covers all that the scores depend on.
+    digest: covers everything that the scores depend on.
     """
 
     digest: str
@@ -47,7 +47,7 @@ class Scorer(Protocol):
         passages: Sequence[Sequence[str]],
         on_progress: Callable[[int], None] = ...,
     ) -> list[Floats]:
-        """For each question the scores of its passages, (n,) float32, finite; higher is better.
+        """The scores of each question's passages, (n,) float32, finite; higher is better.
 
         `on_progress` receives the number of scored pairs.
         """
@@ -56,7 +56,7 @@ class Scorer(Protocol):
 class Encoder(Protocol):
     """A model that gives one vector per text.
 
-    digest: covers all that vectors depend on: weights, pooling, layers, prompts, similarity.
+    digest: covers everything that vectors depend on: weights, pooling, layers, prompts, similarity.
     width: the number of dimensions.
     """
 
@@ -73,7 +73,7 @@ class Encoder(Protocol):
 class TokenEncoder(Protocol):
     """A model that gives one unit vector per token; every text has at least one.
 
-    digest: covers all that vectors depend on.
+    digest: covers everything that vectors depend on.
     width: the number of dimensions.
     """
 

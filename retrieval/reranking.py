@@ -1,11 +1,12 @@
-"""Re-ranking: a scorer that reads question and passage together orders the best hits of a retriever.
+"""Re-ranking: a scorer reads question and passage together and sorts the best hits of a retriever.
 
-The scorer ranks the first `depth` passages; those below keep the order of the retriever. Their scores
-continue below the lowest of the scorer's, so that scores fall along the whole ranking:
+The scorer ranks the first `depth` passages; those below keep the order of the retriever. Their scores are
+shifted below the scorer's lowest score, so that scores fall along the whole ranking:
 
     score(d) = lowest - 1 - (s(last) - s(d))    s: the retriever's score, last: the last of the first `depth`
 
-Such a score only orders. Hits that the scorer read have a score of the stage `rerank`.
+Apart from the order, a shifted score has no meaning. Hits that the scorer read have a score of the stage
+`rerank`.
 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019, section 3.
 """
@@ -49,12 +50,12 @@ class RerankingRetriever:
         self._scorer = scorer
         self._depth = depth
         self._report = report
-        self._last: tuple[Any, Scores] = (None, [])  # deduplication repeats a question for more hits
+        self._last: tuple[Any, Scores] = (None, [])  # deduplication repeats a question to get more hits
 
     def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
-        """The best k hits of each question, of which the first `depth` of the retriever are re-ranked.
+        """The best k hits of each question, after the retriever's first `depth` hits are re-ranked.
 
-        All pairs are scored together. A smaller k gives the first hits of a larger one.
+        All pairs are scored together. The hits for a smaller k are the first hits for a larger one.
         """
         check_questions(questions, k)
         rankings = self._retriever.search(questions, max(k, self._depth), among)
@@ -86,6 +87,6 @@ def reranked(hits: Sequence[Hit], scores: Floats) -> list[Hit]:
 
 
 def _below(scored: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
-    """All but the first of `hits`, the last scored one, with scores below those of all scored hits."""
+    """All `hits` but the first (the last scored one), with scores below those of all scored hits."""
     last, *rest = hits
     return [replace(hit, score=scored[-1].score - 1 - (last.score - hit.score)) for hit in rest]

@@ -1,8 +1,8 @@
-"""Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, `colbert`, and fusions spelled with a plus.
+"""Retrievers by name: `tfidf`, `bm25`, `rank_bm25`, `dense`, `colbert`, and fusions joined by a plus.
 
 `dense` ranks passages by the cosine of one vector per text. `colbert` ranks by late interaction:
 
-    score(q, d) = sum over the token vectors of q of  max over those of d of  their inner product
+    score(q, d) = sum over token vectors u of q of  max over token vectors v of d of  u . v
 
 Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
 Interaction over BERT", SIGIR 2020, section 3.
@@ -41,7 +41,7 @@ ALIASES = {"hybrid": "bm25+dense"}
 
 
 def stages_of(name: str) -> list[str]:
-    """The names of the single retrievers in a retriever's name; `ValueError` lists the known ones.
+    """The names of the single retrievers in a retriever's name; `ValueError` for an unknown one.
 
     >>> stages_of("hybrid")
     ['bm25', 'dense']
@@ -50,7 +50,7 @@ def stages_of(name: str) -> list[str]:
     unknown = [stage for stage in stages if stage not in (*LEXICAL, *ENCODED)]
     if unknown or len(set(stages)) != len(stages):
         known = ", ".join([*LEXICAL, "dense", *ALIASES, "colbert"])
-        raise ValueError(f"retriever must be one of {known}, or different ones joined by +, not {name!r}")
+        raise ValueError(f"retriever must be one of {known}, or several joined by +, not {name!r}")
     return stages
 
 
@@ -61,7 +61,7 @@ def build(
     encoders: Encoders,
     exact: bool = False,
 ) -> Retriever:
-    """The retriever of that name, or the user's own object, over a snapshot; `IndexEmpty` without passages.
+    """The retriever with this name, or the user's own object, over a snapshot; `IndexEmpty` without passages.
 
     Only the encoders of its stages are loaded. `exact` compares every vector, even where an approximate index
     exists.
@@ -84,10 +84,10 @@ def build(
 
 
 def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -> Stage[Floats]:
-    """The retriever `dense`: passages by the cosine of their vector with the question's.
+    """The retriever `dense`: ranks passages by the cosine of their vector and the question's.
 
-    `IndexEmpty` when no vectors are stored, `ModelMismatch` when only those of other models are. A large
-    collection is searched approximately, unless `exact`.
+    `IndexEmpty` if no vectors are stored, `ModelMismatch` if only vectors of other models are. A large
+    collection is searched approximately, unless `exact` is set.
     """
     _check_models(encoder.digest, snapshot.vector_models(), "vector", "", "--model NAME")
     index = snapshot.vectors(encoder.digest, exact)
@@ -97,7 +97,7 @@ def dense_retriever(snapshot: Snapshot, encoder: Encoder, exact: bool = False) -
 def colbert_retriever(
     snapshot: Snapshot, encoder: TokenEncoder, exact: bool = False
 ) -> Stage[Sequence[Floats]]:
-    """The retriever `colbert`: passages by the MaxSim of their token vectors with the question's.
+    """The retriever `colbert`: ranks passages by the MaxSim of their token vectors and the question's.
 
     Errors and approximate search as for `dense_retriever`.
     """
@@ -124,7 +124,7 @@ class CheckedRetriever:
     """A user's retriever whose results are checked.
 
     Only passage ids and scores are used: text, places and the order of equal scores come from the index.
-    ContractBroken when the search fails, or when a result is not a ranking of the index's passages.
+    ContractBroken if the search fails, or if a result is not a ranking of the index's passages.
     """
 
     def __init__(self, retriever: Retriever, snapshot: Snapshot) -> None:

@@ -3,7 +3,8 @@
     score(d) = sum over the rankings that hold d of  1 / (c + rank of d)
 
 Only ranks count, so scores of different scales need no calibration. Deviation: a passage without a vector
-gets its mean over the other rankings, so that it does not fall to the end while vectors are being made.
+gets the mean of its scores in the other rankings. Otherwise it would fall to the end while vectors are being
+made.
 
 Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
 Learning Methods", SIGIR 2009, with their c = 60.
@@ -38,7 +39,7 @@ class Stage(Generic[Queries]):
     """A retriever over one index; only passages in that index can be found. `name` is the key of its scores.
 
     `queries_of` turns questions into queries, one row or item for each. The queries of the last batch are
-    kept: fusion and deduplication rank its questions again at another depth.
+    cached, because fusion and deduplication search its questions again.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Stage(Generic[Queries]):
 
 
 def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
-    """Ranks passages that share terms with the question; stop words count where there is nothing else."""
+    """Ranks passages that share terms with the question; stop words count if it has no other words."""
 
     def terms_of(questions: Sequence[str]) -> Terms:
         return [analyzer.question_terms(question) for question in questions]
@@ -92,7 +93,7 @@ def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: 
 
 
 def check_questions(questions: Sequence[str], k: int) -> None:
-    """Raise `ValueError` for k below 1, `QuestionEmpty` for a question of white space."""
+    """Raise `ValueError` for k below 1, `QuestionEmpty` for a blank question."""
     check_k(k)
     for question in questions:
         if not question.strip():
@@ -149,7 +150,7 @@ class FusionRetriever:
         ]
 
     def _lacking(self, question: str, rankings: Sequence[Ranking]) -> list[set[int]]:
-        """For each stage the passages of the other stages that have no vector for it yet."""
+        """For each stage, the passages found by other stages that have no vector for this one yet."""
         passage_ids = {number for ranking in rankings for number in ranking.passage_ids.tolist()}
         return [
             stage.lacking(question, passage_ids) if isinstance(stage, Stage) else set()
@@ -157,7 +158,7 @@ class FusionRetriever:
         ]
 
     def _with_stages(self, hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[Hit]:
-        """The hits with the scores of the stages before that of the fusion."""
+        """The hits with the scores of all stages, then the score of the fusion."""
         tables = [(stage.name, _scores(each)) for stage, each in zip(self._stages, rankings, strict=True)]
         fused = []
         for hit in hits:

@@ -3,8 +3,8 @@
     weight(t, d) = (1 + lg tf) * lg(N / df)        for tf > 0, else 0          (lg: base 10)
     score(q, d)  = sum over t of weight(t, q) * weight(t, d) / (|q| * |d|)
 
-The question is weighted like a passage. A term of every passage has weight 0, and a vector without any weight
-has score 0 with everything. Terms that no passage holds are left out of the question's vector.
+The question is weighted like a passage. A term that is in every passage has weight 0. A zero vector has score
+0 with every other vector. Terms that are in no passage are left out of the question's vector.
 
 Source: Manning, Raghavan and Schütze, "Introduction to Information Retrieval", 2008, sections 6.2 to 6.4
 (ltc.ltc).
@@ -25,7 +25,7 @@ from ..index.protocol import Doubles, Ids, Places
 
 
 def idf_lg(df: int, n_docs: int) -> float:
-    """lg(N / df); 0 for a term of every passage or of none.
+    """lg(N / df); 0 for a term in every passage or in none.
 
     >>> round(idf_lg(3, 4), 6)
     0.124939
@@ -49,7 +49,7 @@ def norm(weights: Mapping[str, float]) -> float:
 def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> Doubles:
     """The length of every row's vector, (rows,) float64; `statistics` must cover all terms.
 
-    Squares are added in the order of the terms' bytes, the same in every segmentation.
+    Squares are added in byte order of the terms, so the result does not depend on the segments.
     """
     squares = np.zeros(len(postings))
     for pairs in postings.pairs():
@@ -80,7 +80,7 @@ class TermProduct:
 class TfIdf:
     """The weighting of TF-IDF.
 
-    norms: the `document_norms` of the postings that are searched, (rows,) float64.
+    norms: the `document_norms` of the searched postings, (rows,) float64.
     """
 
     norms: Doubles
@@ -88,7 +88,7 @@ class TfIdf:
     def scores(
         self, question: Sequence[str], postings: LivePostings, statistics: CorpusStatistics
     ) -> Doubles:
-        """The cosine of every row with the question, 0 without a common term of any weight."""
+        """The cosine of every row with the question, 0 without a common term of non-zero weight."""
         scores = np.zeros(len(postings))
         weights = log_weights(question, statistics)
         for term, weight in weights.items():

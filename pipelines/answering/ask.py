@@ -60,12 +60,12 @@ def checked_question(question: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTrace:
-    """An answer and what it is made from.
+    """An answer with its hits, spans and candidates.
 
     Attributes:
         answer: the answer.
         spelling: the question as typed and as searched.
-        hits: the hits.
+        hits: the retrieved passages, best first.
         readings: the spans of the hits that were read.
         ranked: all candidates, best first.
     """
@@ -83,15 +83,15 @@ class Answerer:
 
     Attributes:
         snapshot: the commit.
-        postings: its terms.
+        postings: the postings of the commit.
         analyzer: the analyzer of the index.
         retriever: finds the hits.
         reader: reads them.
-        calibration: gives evidence and confidence. Without one, candidates rank by the score over the null
-            answer, and a question is declined when the null answer scores higher.
+        calibration: gives evidence and confidence. Without one, candidates rank by `candidates.certainty`,
+            and a question is declined if that of the best one is negative.
         options: the options.
         selection: the passages to search; None for all.
-        left_out: what is not searched, for the answer.
+        left_out: the note in the answer about passages that are not searched.
         on_progress: called while passages are read.
     """
 
@@ -113,9 +113,9 @@ class Answerer:
     def trace(
         self, questions: Sequence[str | Spelling], hits: Sequence[Sequence[Hit]] | None = None
     ) -> list[AnswerTrace]:
-        """One answer per question, with everything that it is made from.
+        """One answer per question, with its hits, spans and candidates.
 
-        Questions whose spelling is known are not corrected again. Without `hits` they are searched.
+        A question that is a `Spelling` is not corrected again. Without `hits` the retriever searches.
         """
         began = time.perf_counter()
         spellings = [
@@ -144,7 +144,7 @@ class Answerer:
     def read(self, questions: Sequence[str], hits: Sequence[Sequence[Hit]]) -> list[Readings]:
         """The spans of the hits of each question, in their order.
 
-        With a fitted rule, unless `read_all`, the last hits stay unread when the first ones are enough.
+        Reading stops after the first hits if the fitted rule says so, unless the option `read_all` is set.
         """
         rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
         nothing: list[Readings] = [()] * len(hits)
@@ -161,7 +161,7 @@ class Answerer:
     def _read_rest(
         self, questions: Sequence[str], hits: Sequence[Sequence[Hit]], readings: Sequence[Readings]
     ) -> list[Readings]:
-        """The readings, with those of the hits that are still unread, read all together."""
+        """The readings, completed by reading all unread hits in one call."""
         complete = list(readings)
         waiting = [number for number, read in enumerate(readings) if len(read) < len(hits[number])]
         if waiting:
@@ -173,7 +173,7 @@ class Answerer:
         return complete
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
-        """The traces; questions that were declined with hits unread are answered again from all hits."""
+        """The traces; a question that was declined with unread hits is answered again from all hits."""
         numbers = [
             number
             for number, trace in enumerate(traces)
@@ -207,7 +207,7 @@ class Answerer:
     def _trace(
         self, spelling: Spelling, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
     ) -> AnswerTrace:
-        """The answer to one question from what was read; `spent` is the time so far, in ms by stage."""
+        """The answer to one question from its readings; `spent` is the time so far, in ms by stage."""
         began = time.perf_counter()
         ranked = ranked_candidates(self.score_candidates(spelling.text, hits, readings), self.calibration)
         scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
@@ -276,7 +276,7 @@ class Answerer:
         read: Sequence[Hit],
         document_of: Callable[[str], Document],
     ) -> tuple[AnswerSpan, ...]:
-        """The section that a declined question names, then likely spans that say more than the question."""
+        """The section that a declined question names, then likely spans that add words to the question."""
         terms = content_terms(text, self.analyzer)
         if not terms or self.calibration is None:
             return ()
@@ -295,7 +295,7 @@ class Answerer:
     def _parts(
         self, shown: Sequence[AnswerSpan], ranked: Sequence[RankedCandidate], threshold: float | None
     ) -> tuple[AnswerSpan, ...]:
-        """The best answer of each passage to a question for several things, if above the threshold."""
+        """The best accepted answer of each passage, if the question asks for several things."""
         if not ranked[0].candidate.scored.is_list_question or self.calibration is None:
             return ()
         parts: dict[int, AnswerSpan] = {}
@@ -306,7 +306,7 @@ class Answerer:
 
     def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
         if self.calibration is None or best.confidence is None:
-            return threshold == 0 or not evidence < 0  # the score over the null answer
+            return threshold == 0 or not evidence < 0  # the certainty of the best candidate
         return threshold is None or best.confidence >= threshold
 
     def answer_span(
@@ -331,7 +331,7 @@ class Answerer:
 def place_of(
     document_of: Callable[[str], Document], span: Span, passage: Passage
 ) -> tuple[int | None, int, str]:
-    """Page, line and label of the start of a span of a passage."""
+    """The page, line and label at which a span of a passage starts."""
     line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
     if passage.page is None and not passage.label:
         return None, line, ""
@@ -342,7 +342,7 @@ def place_of(
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
-    """The items in order, without those whose span shares characters with that of a better one."""
+    """The items in order, without those whose span overlaps that of an earlier one."""
     taken: dict[Span, T] = {}
     for item in items:
         span = span_of(item)
@@ -357,9 +357,9 @@ def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T
 def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The answers in their order, best first, each with different words.
 
-    Words that differ in case, punctuation and articles only are the same. The best answer holds the others in
-    `also_in`, in their order: from each other passage the answer that the reader scores highest there. An
-    answer that repeats the words of a better one in its own passage is left out.
+    Case, punctuation and articles are ignored. The best answer lists the others in `also_in`, in their order.
+    Another passage is listed only if this is its highest-scored answer. An answer that repeats the words of a
+    better one in its own passage is left out.
     """
     highest: dict[int, float] = {}
     by_words: dict[str, list[AnswerSpan]] = {}

@@ -1,6 +1,6 @@
 """The candidate answers of one question: spans of the reader, their features and confidence.
 
-For a declined question also the section whose heading the question names.
+For a declined question, also the section whose heading the question names.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...reader.spans import enclosing_sentences, log_normalizer
 from .spelling import FUNCTION_WORDS
 
 MAX_CANDIDATES = 80
-CACHED_PASSAGES = 512  # whose sentences are kept: 1 MB
+CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
 SECTION_SENTENCES = 2
 
 Readings = Sequence[Sequence[ScoredSpan]]
@@ -74,8 +74,8 @@ def candidates(
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
     `readings[i]` are the spans of `hits[i]`, best first; spans without words are left out. A sentence in two
-    overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: the best of
-    each passage, then all of the passages that rank first.
+    overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: first the
+    best of each passage, then others in the order of the passages.
     """
     proposals = _proposals(readings)
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
@@ -107,9 +107,10 @@ def candidates(
 def ranked_candidates(
     candidates: Sequence[Candidate], calibration: Calibration | None
 ) -> list[RankedCandidate]:
-    """The candidates by evidence, best first; with a calibration the others follow by confidence.
+    """The candidate with most evidence, then the others by confidence, or by evidence without a calibration.
 
-    No confidence exceeds that of the best one, for which it was fitted. Ties keep the order of evidence.
+    Confidence is fitted for the first candidate, so that of the others is capped at its value. Ties keep the
+    order of evidence.
     """
     scored = [
         (calibration.evidence(each.features) if calibration else certainty(each.scored), each)
@@ -127,7 +128,7 @@ def ranked_candidates(
 
 
 def answer_key(text: str) -> str:
-    """The normalized words of an answer, to compare answers by; the text itself where none are left.
+    """The normalized words of an answer, as a key to compare answers; the text itself if no word is left.
 
     >>> answer_key("The Eiffel Tower."), answer_key("The")
     ('eiffel tower', 'The')
@@ -136,7 +137,7 @@ def answer_key(text: str) -> str:
 
 
 def certainty(scored: ScoredSpan) -> float:
-    """The plain evidence of a span; the bare score and the relevance for a model without a null answer."""
+    """The plain evidence of a span; score plus relevance for a model that has no score for "no answer"."""
     plain = plain_evidence(scored)
     return scored.score + _or_zero(scored.relevance) if math.isnan(plain) else plain
 
@@ -151,7 +152,7 @@ def sentence_of(scored: ScoredSpan) -> Span:
 
 
 def passage_span(passage: Passage, start: int, end: int) -> Span:
-    """The span of the document that is [start, end) of a passage's text."""
+    """The span of the document for [start, end) of a passage's text."""
     return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
 
 
@@ -166,7 +167,7 @@ class _Proposal:
 
 
 def _proposals(readings: Readings) -> list[_Proposal]:
-    """The best span of each sentence, in the order of the passages."""
+    """The best span of each sentence; the best of each passage come first."""
     best: dict[Span, _Proposal] = {}
     for place, spans in enumerate(readings):
         for scored in spans:
@@ -182,7 +183,7 @@ def _proposals(readings: Readings) -> list[_Proposal]:
 
 
 def _masses(readings: Readings) -> list[PassageMass]:
-    """The mass of each passage with a span; none if the reader does not give all of them."""
+    """The mass of each passage with a span; empty if the reader does not give all of them."""
     firsts = [spans[0].mass for spans in readings if spans]
     masses = [mass for mass in firsts if mass is not None]
     return masses if len(masses) == len(firsts) else []
@@ -210,7 +211,7 @@ def _in_context(proposal: _Proposal) -> str:
 
 
 def content_terms(question: str, analyzer: Analyzer) -> set[str]:
-    """The terms of a question without function words, unless nothing else is left.
+    """The terms of a question without function words; all terms if it has only function words.
 
     >>> content_terms("How much did the mills, the mill?", Analyzer())
     {'mill'}
@@ -221,16 +222,16 @@ def content_terms(question: str, analyzer: Analyzer) -> set[str]:
 
 
 def adds_words(text: str, terms: set[str], analyzer: Analyzer) -> bool:
-    """True unless all terms of the text are among `terms`, those of the question."""
+    """True if the text has a term that is not in `terms`, the terms of the question."""
     return not terms >= set(analyzer.terms(text))
 
 
 def topic_section(
     terms: set[str], hits: Sequence[Hit], document_of: Callable[[str], Document], analyzer: Analyzer
 ) -> tuple[Span, Passage] | None:
-    """The first sentences of the section that a topic names: its heading holds every term of the question.
+    """The first sentences of the section whose heading holds every term of the question.
 
-    The shortest such heading wins, then one inside a passage that was read, then the better hit.
+    The shortest such heading wins, then a heading inside a passage that was read, then the better hit.
     """
     sections = [
         section
@@ -254,7 +255,7 @@ def topic_section(
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """The part of a passage below a heading; `is_above`: the heading stands above the passage."""
+    """The part of a passage below a heading; `is_above`: the heading is above the passage."""
 
     heading: str
     passage: Passage

@@ -1,6 +1,6 @@
 """Explanation of an answer: evidence by feature, and the rank of its passage in each stage.
 
-For a document of the user's choice, also the stage at which it was lost.
+For a document of the user's choice, also the stage at which it dropped out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FeatureContribution:
 
     @property
     def contribution(self) -> float:
-        """The product."""
+        """`weight * value`."""
         return self.weight * self.value
 
 
@@ -57,7 +57,7 @@ class ScoreBreakdown:
 
 @dataclass(frozen=True, slots=True)
 class StageRank:
-    """The best of some passages in the ranking of one stage.
+    """The rank of the best of some passages in one stage.
 
     Attributes:
         stage: the name of the retriever.
@@ -108,8 +108,8 @@ class DocumentFate:
         stage: "not indexed", "rejected", "skipped", "filtered", "not retrieved", "duplicate", "unread",
             "not proposed", "outscored", "declined", "alternative" or "answer".
         reason: why it did not reach the next stage.
-        advice: what changes that, or "".
-        ranks: of its best passage in each stage and in the whole retriever.
+        advice: how to change that, or "".
+        ranks: the ranks of its best passage, in each stage and in the whole retriever.
         best: its best candidate; None without one.
     """
 
@@ -125,7 +125,7 @@ class DocumentFate:
 class Explanation:
     """An answer with the evidence for its best span, or for the nearest span of a declined question.
 
-    Where no span was read, only `answer` and `document` are set.
+    If no span was read, only `answer` and `document` are set.
 
     Attributes:
         answer: the answer.
@@ -156,7 +156,8 @@ def explained(
 ) -> Explanation:
     """The answer and its explanation; `stages` are those of the retriever.
 
-    `document` is an id, a path, or the end of one id; DocumentNotFound without such a document or file.
+    `document` is an id, a path, or the end of exactly one id. DocumentNotFound if there is no such document
+    or file.
     """
     [trace] = answerer.trace([question])
     fate = None
@@ -199,7 +200,7 @@ def _breakdown(ranked: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
 def _stage_rank(
     question: str, passage_ids: NDArray[np.int64], stage: Ranker, snapshot: Snapshot
 ) -> StageRank:
-    """The best of these passages among all passages, by one search of the whole index without texts."""
+    """The rank of the best of these passages among all passages of the index; no texts are read for it."""
     depth = min(MAX_RANK, snapshot.n_passages)
     [own] = stage.rank([question], 1, passage_ids)
     if not len(own.passage_ids):
@@ -242,7 +243,7 @@ def _fate(
     unmet = [] if where is None else _unmet_conditions(snapshot, where, passage_ids)
     if unmet:
         reason = f"the filter excludes it: {'; '.join(unmet)}"
-        return DocumentFate(name, "filtered", reason, "ask without that condition")
+        return DocumentFate(name, "filtered", reason, "ask without this condition")
     among = answerer.selection.passage_ids if answerer.selection else None
     [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
     whole = StageRank(answerer.retriever.name, len(hits))
@@ -275,15 +276,15 @@ def _verdict(
     shown = [other.span.document_id for other in answer.alternatives]
     if document_id in shown:
         place = shown.index(document_id) + 1
-        return "alternative", f"it is other answer {place}: another answer has more evidence", ""
+        return "alternative", f"it is number {place} of the other answers: the best one has more evidence", ""
     if is_candidate:
         return _not_shown(trace, document_id)
     n_read = len(trace.readings)
     if any(hit.passage.document_id == document_id for hit in trace.hits[:n_read]):
-        return "not proposed", "its passages were read, and no span of them became a candidate", ""
+        return "not proposed", "its passages were read, but none of their spans is a candidate", ""
     for hit in trace.hits[n_read:]:
         if document_id in (hit.passage.document_id, *(copy.document_id for copy in hit.duplicates)):
-            reason = f"it has rank {hit.rank}, and the best {n_read} passages were enough"
+            reason = f"it has rank {hit.rank}, but reading stopped after {n_read} passages"
             return "unread", reason, "read all passages with the option read_all=True"
     for hit in trace.hits:
         if any(copy.document_id == document_id for copy in hit.duplicates):
@@ -291,8 +292,8 @@ def _verdict(
             return "duplicate", reason, "read each with: --no-dedupe"
     if whole.rank is None:
         return "not retrieved", f"none of its passages is among the first {whole.depth} hits", ""
-    reason = f"its best passage has rank {whole.rank}, and the best {len(trace.hits)} were read"
-    return "not retrieved", reason, f"read that far with: -k {whole.rank}"
+    reason = f"its best passage has rank {whole.rank}, but only the best {len(trace.hits)} were read"
+    return "not retrieved", reason, f"read down to this rank with: -k {whole.rank}"
 
 
 def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:

@@ -50,7 +50,7 @@ def select(snapshot: Snapshot, where: Filter) -> Selection:
 
 
 def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
-    """The closest pattern of a folder, a suffix or a document; "" without one.
+    """The closest pattern of a folder, a suffix or a document; "" if none is close.
 
     >>> _nearest_path("standards/**", ["source/standards/pair.md"]), _nearest_path("*.mdd", ["a/b.md"])
     ('source/standards/**', '*.md')
@@ -66,7 +66,7 @@ def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:
 
 
 def conditions_of(where: Filter) -> dict[str, Filter]:
-    """Each condition of a filter in words, with a filter that has this condition alone.
+    """Each condition of a filter in words, with a filter that has only this condition.
 
     >>> list(conditions_of(Filter(paths=("*.md", "!a/"), after="2024-01-31")))
     ['path *.md, !a/', 'after 2024-01-31']
@@ -86,7 +86,7 @@ def conditions_of(where: Filter) -> dict[str, Filter]:
 
 
 def moment_ns(value: date | str) -> int:
-    """Nanoseconds since 1970, to the microsecond; a date is its first moment, and local unless it has a zone.
+    """Nanoseconds since 1970, in whole microseconds. A date means its start; a time without a zone is local.
 
     Raises `ValueError` for a value that is neither a date nor ISO 8601.
 
@@ -101,17 +101,17 @@ def moment_ns(value: date | str) -> int:
 
 
 def document_moment_ns(mtime_ns: int, metadata: Mapping[str, str]) -> int | None:
-    """The date in the metadata, else the time of the file; None without both."""
+    """The date in the metadata, else the time of the file; None if there is neither."""
     if DATE in metadata:
         try:
             return moment_ns(metadata[DATE])
         except ValueError:
-            pass  # a date in words or in another order, so the file's time counts
+            pass  # a date in another format: the file's time is used
     return mtime_ns or None
 
 
 def _by_description(snapshot: Snapshot, where: Filter) -> Iterable[str]:
-    """The documents that meet all conditions but those on paths, which need only ids."""
+    """The documents that meet all conditions except those on paths."""
     conditions: list[Iterable[bool]] = []
     in_time = where.after is not None or where.before is not None
     if not (where.types or where.metadata or in_time):
@@ -127,7 +127,7 @@ def _by_description(snapshot: Snapshot, where: Filter) -> Iterable[str]:
 
 
 def _of_types(documents: Sequence[Description], types: Sequence[str]) -> list[bool]:
-    """By the type of the content or the suffix of the file."""
+    """True for each document whose media type or suffix is one of `types`."""
     names = {
         media_type: names_of(media_type) for media_type in {document.media_type for document in documents}
     }

@@ -16,13 +16,13 @@ from ...index.schema import Description
 from ...index.snapshot import Snapshot
 from .filters import DATE
 
-MAX_ENTRIES = 20  # and headings of a document
+MAX_ENTRIES = 20  # of an overview; also headings of an entry
 MAX_LINE = 150  # characters
 DAY = re.compile(r"(?<!\w)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 
 
 def overview(snapshot: Snapshot, passage_ids: Sequence[int]) -> Overview:
-    """The overview of the documents of these passages, by folder where they are many."""
+    """The overview of the documents of these passages, by folder if there are many."""
     n_passages = Counter(document_id for document_id, _, _ in snapshot.places(passage_ids))
     documents = [document for document in snapshot.descriptions() if document.id in n_passages]
     groups = _groups(documents)
@@ -38,7 +38,7 @@ def overview(snapshot: Snapshot, passage_ids: Sequence[int]) -> Overview:
 
 
 def _groups(documents: Sequence[Description]) -> Mapping[str, Sequence[Description]]:
-    """Each document by its id where they are few, else by folder, as deep as gives few folders."""
+    """Documents by id if they are few, else by folder, at the deepest level with few folders."""
     parents = {document.id: PurePosixPath(document.id).parent.parts for document in documents}
     deepest = max(map(len, parents.values())) if len(documents) > MAX_ENTRIES else 0
     for depth in range(deepest, 0, -1):
@@ -53,7 +53,7 @@ def _groups(documents: Sequence[Description]) -> Mapping[str, Sequence[Descripti
 def _entry(
     snapshot: Snapshot, name: str, documents: Sequence[Description], n_passages: Mapping[str, int]
 ) -> OverviewEntry:
-    """A document with its headings down to the level at which they are few; a folder with its titles."""
+    """The entry of a document, with its top headings, or of a folder, with its documents' titles."""
     title = ""
     if name == documents[0].id:
         title = documents[0].title
@@ -75,7 +75,7 @@ def _entry(
 
 
 def _period(documents: Sequence[Description]) -> tuple[str, ...]:
-    """The first and the last day in metadata or names of documents, once where they are the same."""
+    """The first and the last day in metadata or names of documents; one day if they are the same."""
     texts = [
         " ".join([document.metadata.get(DATE, ""), *document.metadata.values(), document.id])
         for document in documents

@@ -1,4 +1,4 @@
-"""Spelling correction: misspelled words of a question become words of the documents."""
+"""Spelling correction: misspelled words of a question are replaced by words of the documents."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ...index.live_postings import LivePostings, prefix_distances
 from ...index.snapshot import Snapshot
 from ...models.model_files import base_vocabulary
 
-MIN_LETTERS = 4  # of a word that is corrected: one edit turns a shorter word into another word
+MIN_LETTERS = 4  # of a word that is corrected: one edit often turns a shorter word into another
 MIN_LETTERS_OF_TWO = 8  # of a word that may be two edits away
-N_PASSAGES = 3  # of each term, whose words are compared
+N_PASSAGES = 3  # passages per term that are searched for its words
 QUOTES = tuple('"“„«')
 
-# Words that, like stop words, say nothing about the topic of a question. The index does search by them.
+# Words that, like stop words, say nothing about the topic of a question. The index still searches by them.
 FUNCTION_WORDS = STOP_WORDS | frozenset(
     "much many more most few less least lot long often get gets got getting give gives go let make take tell "
     "show explain describe find say says mean know need want like please us one ones thing things".split()
@@ -26,7 +26,7 @@ FUNCTION_WORDS = STOP_WORDS | frozenset(
 def spelling_of(question: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> Spelling:
     """The question with each word that occurs nowhere corrected to the closest word of the documents.
 
-    Words after a quotation mark, with digits or inner capitals, or in the base model's vocabulary stay.
+    Never corrected: words after a quotation mark, with digits or inner capitals, or in the base vocabulary.
     """
     tokens = [token for token in analyzer.tokens(question) if token.word not in FUNCTION_WORDS]
     df = postings.statistics({analyzer.term(token.word) for token in tokens}).df
@@ -34,11 +34,11 @@ def spelling_of(question: str, postings: LivePostings, snapshot: Snapshot, analy
     misspelled = [token for token in unknown if _is_misspelled(question, token, analyzer)]
     closest = {token.start: _closest(token.word, postings, snapshot, analyzer) for token in misspelled}
     n_replaced = sum(word is not None for word in closest.values())
-    if unknown == tokens and 2 * n_replaced < max(1, len(misspelled)):  # another language
+    if unknown == tokens and 2 * n_replaced < max(1, len(misspelled)):  # the question is in another language
         closest = {}
     searched_for: list[SearchedWord] = []
     missing: dict[str, QuestionTerm] = {}
-    for token in reversed(unknown):  # of a word that is missing twice the first place counts, in its order
+    for token in reversed(unknown):  # reversed: a repeated word keeps its first place
         term = QuestionTerm(token.start, token.end)
         word = closest.get(token.start)
         if word is not None:
@@ -57,7 +57,7 @@ def _is_misspelled(question: str, token: Token, analyzer: Analyzer) -> bool:
 
 
 def _closest(typed: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> str | None:
-    """The word of the documents with the fewest edits, and of these the most frequent one."""
+    """The word of the documents with the fewest edits; on a tie the most frequent one."""
     max_edits = 2 if len(typed) >= MIN_LETTERS_OF_TWO else 1
     terms = postings.spelled_like(typed, max_edits)
     ids = {number for term in terms for number in postings.first_passages(term, N_PASSAGES)}

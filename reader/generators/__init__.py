@@ -1,1 +1,1 @@
-"""Models that write: the protocol, and llama.cpp, transformers and servers behind it."""
+"""Text generators: the protocol, and implementations with llama.cpp, transformers and servers."""

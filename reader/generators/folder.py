@@ -1,4 +1,4 @@
-"""Transformers models in a folder, causal or encoder-decoder, which decode greedily."""
+"""Transformers models in a folder, causal or encoder-decoder, with greedy decoding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STOP_S = 2.0  # the longest wait for the current step of the model
 class TransformersGenerator:
     """The model of a folder or of name@revision; the same messages give the same text.
 
-    ModelRejected for a folder without the safetensors weights of a generator. Its code is never run.
+    ModelRejected for a folder without safetensors weights of a generator. Code in the folder is never run.
     """
 
     def __init__(self, name: str, device: str | None = None) -> None:
@@ -42,14 +42,14 @@ class TransformersGenerator:
     def generate(
         self, messages: Sequence[Mapping[str, str]], max_tokens: int, timeout_s: float | None = None
     ) -> Iterator[str]:
-        """Yields the text in tokens; see `Generator`."""
+        """Yields the text token by token; see `Generator`."""
         import torch
         from transformers import TextIteratorStreamer
 
         inputs = self._inputs(messages).to(self.model.device)
         room = self.context_tokens - inputs["input_ids"].shape[1]
         if room <= 0:
-            raise GenerationFailed(f"{self.name} reads {self.context_tokens} tokens, the prompt has more")
+            raise GenerationFailed(f"{self.name} reads {self.context_tokens} tokens, but the prompt has more")
         stop = threading.Event()
         errors: list[Exception] = []
         streamer: Any = TextIteratorStreamer(self.tokenizer, skip_prompt=True, skip_special_tokens=True)

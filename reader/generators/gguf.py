@@ -36,7 +36,7 @@ def installed_file() -> Path:
 
 
 def downloaded_file(name: str, cache: Path) -> Path:
-    """The file OWNER/NAME/FILE@REVISION of the hub; its digest after the download is kept beside it."""
+    """The file OWNER/NAME/FILE@REVISION of the hub; its digest is stored beside it after the download."""
     match = _HUB_FILE.fullmatch(name)
     if match is None:
         raise ValueError(
@@ -54,17 +54,17 @@ def downloaded_file(name: str, cache: Path) -> Path:
 
 
 def checked_file(path: Path, sha256: str = "") -> Path:
-    """The path of an existing file with this digest, if one is given; else ModelNotFound or ModelRejected."""
+    """The path; ModelNotFound without the file, ModelRejected if it does not have the given digest."""
     if not path.is_file():
         raise ModelNotFound(f"there is no file {path}")
     actual = file_sha256(path) if sha256 else ""
     if actual != sha256:
-        raise ModelRejected(f"{path} has sha256 {actual}, expected {sha256}. Delete it and get it again.")
+        raise ModelRejected(f"{path} has sha256 {actual}, expected {sha256}. Delete the file and try again.")
     return path
 
 
 class LlamaCpp(ChatServer):
-    """A GGUF model in this process; ModelRejected for a file that llama.cpp does not load."""
+    """A GGUF model in this process; ModelRejected if llama.cpp cannot load the file."""
 
     def __init__(self, path: Path, context_tokens: int = CONTEXT_TOKENS) -> None:
         with needing("llm"):
@@ -80,7 +80,7 @@ class LlamaCpp(ChatServer):
         params.verbosity = -1
         params.ui = False
         params.endpoint_slots = False
-        params.cache_prompt = False  # so that a text depends on its prompt alone
+        params.cache_prompt = False  # so that a text depends only on its prompt
         params.cache_ram_mib = 0
         params.cpuparams.n_threads = torch.get_num_threads()
         params.cpuparams_batch.n_threads = torch.get_num_threads()

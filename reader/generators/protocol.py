@@ -56,7 +56,7 @@ class Generator(Protocol):
     ) -> Iterator[str]:
         """Yields the text in pieces; it is cut off after `timeout_s` seconds.
 
-        GenerationFailed when the generator fails, or when the prompt does not fit into its context.
+        GenerationFailed if the generator fails, or if the prompt does not fit into its context.
         """
 
 

@@ -1,6 +1,6 @@
 """Servers that speak OpenAI's protocol, such as Ollama, vLLM, LM Studio, llama.cpp and OpenAI.
 
-Prompts are sent to the server's address alone: redirects are not followed. The key comes from the environment
+Prompts are sent only to the server's address: redirects are not followed. The key comes from the environment
 variable SPANWISE_API_KEY and appears in no message.
 """
 
@@ -19,14 +19,14 @@ KEY = "SPANWISE_API_KEY"
 TIMEOUT_S = 120.0  # without a byte from the server
 CONNECT_S = 5.0
 MAX_RETRIES = 2
-CONTEXT_TOKENS = 8192  # servers do not state it
+CONTEXT_TOKENS = 8192  # servers do not report it
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 
 
 class ChatServer:
     """A model of the server at a base URL such as http://127.0.0.1:11434/v1; decodes greedily.
 
-    ValueError for another kind of URL, and for a key that would travel unencrypted; ExtraMissing without the
+    ValueError for another kind of URL, and for a key that would be sent unencrypted. ExtraMissing without the
     package openai.
     """
 
@@ -44,7 +44,7 @@ class ChatServer:
             )
         self._key = os.environ.get(KEY, "").strip() if key is None else key
         if self._key and parts.scheme == "http" and not is_loopback(host):
-            raise ValueError(f"{KEY} would travel unencrypted to {host}: use https or unset it")
+            raise ValueError(f"{KEY} would be sent unencrypted to {host}: use https or unset it")
         with needing("llm"):
             import openai
         self.url = base_url.rstrip("/")

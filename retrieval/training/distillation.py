@@ -1,13 +1,15 @@
-"""Distillation of a cross-encoder into the student, whose vectors an index stores.
+"""Distillation of a cross-encoder into a student model, whose vectors an index stores.
 
-One transformer reads questions and passages. A linear layer makes the token vectors of ColBERT from its
-states; one linear layer per side makes a vector of their mean (DPR). A batch is some questions, each with a
-list of passages, the positive one first. S(q, d) is MaxSim or the cosine of the two vectors.
+One transformer reads questions and passages. A linear layer turns its states into the token vectors of
+ColBERT. Two more linear layers, for questions and for passages, turn the mean state into a text vector (DPR).
+A batch has several questions, each with a list of passages, the positive one first. S(q, d) is MaxSim or the
+cosine of the two vectors.
 
     loss(S, tau) = KL(p(teacher; T), p(S; tau)) + labels * in-batch(S / tau)
     loss         = loss(MaxSim, tau) + dense * loss(cosine, dense_tau)
 
-p(z; T) is the softmax of a list's scores z / T; in-batch is -ln of the softmax over the batch's passages.
+p(z; T) is the softmax of a list's scores z / T. The in-batch term is -ln of the positive passage's softmax
+over all passages of the batch.
 
 Source: Khattab and Zaharia 2020 (MaxSim); Santhanam et al., "ColBERTv2: Effective and Efficient Retrieval via
 Lightweight Late Interaction", 2022, section 3.2 (KL to a cross-encoder, in-batch negatives); Hinton et al.,
@@ -40,7 +42,7 @@ from ...models.training import Progress, TrainingConfig, freeze, train
 
 BATCH_TOKENS = 16384  # of an evaluation
 PAD_MULTIPLE = 32
-_BUCKET = 64  # smaller buckets pad less and compute slower
+_BUCKET = 64  # smaller buckets have less padding but are slower
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Side = Literal["question", "passage"]
@@ -50,10 +52,10 @@ Side = Literal["question", "passage"]
 class DistillationConfig:
     """The settings of a distillation.
 
-    loop: those of the training loop.
+    loop: the settings of the training loop.
     epochs: passes over the lists.
-    negatives: of a list, drawn anew for each epoch.
-    batch_tokens: the padded size of a batch.
+    negatives: the number per list, drawn again for each epoch.
+    batch_tokens: the size of a batch, with padding.
     max_length: of a text, in tokens.
     tau: divides MaxSim.
     dense_tau: divides the cosine.
@@ -121,7 +123,7 @@ class TextVectors:
 
     @classmethod
     def joined(cls, parts: Sequence[TextVectors], order: Ints) -> TextVectors:
-        """The texts of all parts in that order, padded to the longest."""
+        """The texts of all parts in the given order, padded to the longest."""
         longest = max(part.compared.shape[1] for part in parts)
         n_pads = [longest - part.compared.shape[1] for part in parts]
         pairs = list(zip(parts, n_pads, strict=True))
@@ -131,7 +133,7 @@ class TextVectors:
 
 
 def max_sim(questions: TextVectors, passages: TextVectors) -> Tensor:
-    """(Q, P): the sum over a question's compared tokens of their best match in the passage's."""
+    """(Q, P): the sum over a question's compared tokens of the highest similarity to one of the passage's."""
     n_questions, length, width = questions.tokens.shape
     flat = questions.tokens.reshape(-1, width)
     similar = torch.einsum("rw,plw->rpl", flat, passages.tokens)  # (Q * L, P, L_p)
@@ -187,9 +189,9 @@ def distil(
 def distillation_loss(
     model: Any, lists: Sequence[RankingExample], rows: Mapping[str, TokenRow], config: DistillationConfig
 ) -> Tensor:
-    """The loss of a batch, see the module; `rows` are those of all texts.
+    """The loss of a batch, see the docstring of the module; `rows` are those of all texts.
 
-    A passage of several lists is one column: twice, it would compete with itself as the positive one.
+    A passage of several lists is one column; otherwise it would compete with itself as a negative.
     """
     texts = list(dict.fromkeys(passage for each in lists for passage in each.passages))
     column = {text: i for i, text in enumerate(texts)}
@@ -258,7 +260,7 @@ def identity_head(n_in: int) -> nn.Linear:
 def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
     """(H,): the mean of the states of all compared tokens."""
     if not rows:
-        raise ValueError("there are no passages to average the states of")
+        raise ValueError("there are no passages to compute the mean state from")
     runner = Backbone(backbone)
     total = np.zeros(backbone.config.hidden_size)  # type: ignore[union-attr, arg-type]
     n_tokens = 0
@@ -298,7 +300,7 @@ def _in_buckets(model: Any, passages: Sequence[TokenRow]) -> TextVectors:
 def draw_lists(
     examples: Sequence[RankingExample], epochs: int, negatives: int, seed: int
 ) -> list[RankingExample]:
-    """A list for each epoch and example, in order, without the examples that have no negatives.
+    """A list for each epoch and example, in order; examples without negatives are left out.
 
     The seed draws the positive passage and up to `negatives` negatives. ValueError when no example has
     negatives.
@@ -315,7 +317,7 @@ def draw_lists(
                 scores = tuple(example.scores[i] for i in drawn if example.scores)
                 lists.append(RankingExample(example.question, passages, 1, scores))
     if not lists:
-        raise ValueError(f"none of the {len(examples)} lists has a negative passage. Make some: train mine")
+        raise ValueError(f"none of the {len(examples)} lists has a negative passage. Run `train mine`")
     return lists
 
 
@@ -337,7 +339,7 @@ def mean_length(lengths: Sequence[int]) -> int:
 def label_loss(scores: Tensor, positive: Tensor) -> Tensor:
     """-ln p of the positive passage, the mean over questions; `scores` (B, n), `positive` (B,) columns.
 
-    With the passages of all questions of a batch as columns these are in-batch negatives.
+    If the columns are the passages of a whole batch, those of other questions are in-batch negatives.
 
     >>> round(float(label_loss(torch.tensor([[2., 1.], [0., 3.]]), torch.tensor([0, 1]))), 5)
     0.18092

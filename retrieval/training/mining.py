@@ -1,8 +1,7 @@
 """Mining of negatives: highly ranked passages that do not answer a question, and some random ones.
 
-A hard negative ranks high and contains none of the answers. It does not nearly repeat a positive passage,
-because it may then answer the question in other words (a false
-negative). Two texts are compared by their word 3-grams:
+A hard negative ranks high and contains none of the answers. It must not nearly repeat a positive passage: it
+might answer the question in other words (a false negative). Two texts are compared by their word 3-grams:
 
     jaccard(x, y) = |S(x) & S(y)| / |S(x) | S(y)|          S(x): the set of word 3-grams of x
 
@@ -24,10 +23,10 @@ from ..near_duplicates import Shingle, shingles
 class MiningConfig:
     """The numbers of negatives per question.
 
-    hard: from the ranking.
-    easy: drawn at random.
-    depth: the lowest rank of a hard negative.
-    similar: the Jaccard similarity to the positive passage from which a passage is no negative.
+    hard: the number from the ranking.
+    easy: the number drawn at random.
+    depth: hard negatives come from this number of best passages.
+    similar: a passage with this Jaccard similarity to the positive one, or a higher one, is not a negative.
     seed: of the draws.
     """
 
@@ -38,9 +37,12 @@ class MiningConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """ValueError for numbers that mine nothing."""
+        """ValueError for numbers out of range."""
         if self.hard < 0 or self.easy < 0 or self.hard + self.easy < 1 or self.depth < 1:
-            raise ValueError(f"{self.hard} hard and {self.easy} easy negatives to depth {self.depth}")
+            raise ValueError(
+                f"cannot mine {self.hard} hard and {self.easy} easy negatives to depth {self.depth}: "
+                "expected at least one negative and a depth of at least 1"
+            )
         if not 0 < self.similar <= 1:
             raise ValueError(f"similar must be above 0 and at most 1, not {self.similar}")
 
@@ -67,7 +69,7 @@ def mine_negatives(
         if len(negatives) < config.hard and is_negative(passage):
             negatives[passage] = None
     limit = len(negatives) + config.easy
-    for _ in range(20 * config.easy if others else 0):  # any draw may be a positive passage
+    for _ in range(20 * config.easy if others else 0):  # a draw may be a positive passage
         if len(negatives) == limit:
             break
         drawn = others[rng.randrange(len(others))]
@@ -77,7 +79,7 @@ def mine_negatives(
 
 
 def word_shingles(text: str) -> frozenset[Shingle]:
-    """The word 3-grams of a text without regard to case; a shorter text is a single one."""
+    """The word 3-grams of a text without regard to case; a shorter text is a single shingle."""
     return shingles(text.casefold().split())
 
 
@@ -111,7 +113,7 @@ class NearRepeats:
                 self._texts_with[gram].append(number)
 
     def like(self, text: str) -> bool:
-        """True when one of the texts is that similar."""
+        """True if the text nearly repeats one of `texts`."""
         grams = word_shingles(text)
         shared = Counter(number for gram in grams for number in self._texts_with.get(gram, ()))
         return any(

@@ -28,8 +28,8 @@ def test_saved_calibrations_load_unchanged(tmp_path: Path) -> None:
     ("change", "says"),
     [
         ({"format": 2}, "has format 2"),
-        ({"weights": {"luck": 1.0}}, "weighs .'luck'"),
-        ({"confidence_weights": {"luck": 1.0}}, "weighs .'luck'"),
+        ({"weights": {"luck": 1.0}}, "has weights for .'luck'"),
+        ({"confidence_weights": {"luck": 1.0}}, "has weights for .'luck'"),
         ({"retrievers": []}, "expected an object"),
         ({"retrievers": {"bm25": {}}}, "bm25 is not"),
         ({"weights": 1}, "is not a calibration"),
