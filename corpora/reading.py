@@ -16,13 +16,13 @@ from spanwise.types import Document
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
 from .front_matter import inner_suffix
-from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, odf, pdf, pptx, rtf, xlsx, xml
+from .readers import csv, docx, eml, epub, html, ipynb, json, markup, odf, pdf, pptx, rtf, xlsx, xml
 
 FormatReader = Callable[[bytes, str], Document]
 
 SUFFIXES: dict[FormatReader, str] = {
     markup.read_text: ".txt .text .log",
-    markdown.read: ".md .markdown .mdown .mkd",
+    markup.read_markdown: ".md .markdown .mdown .mkd",
     html.read: ".html .htm .xhtml",
     csv.read: ".csv .tsv .tab .psv",
     json.read: ".json .jsonl .ndjson .geojson",
@@ -171,7 +171,7 @@ def choose_reader(data: bytes, suffix: str) -> FormatReader | None:
         return None
     if known is None and not is_text(data):
         return None
-    if HTML_START.match(head) and known is not markdown.read:
+    if HTML_START.match(head) and known is not markup.read_markdown:
         return html.read
     if known is xml.read or XML_START.match(head):
         return xml.read

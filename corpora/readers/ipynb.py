@@ -15,8 +15,9 @@ from typing import Any
 from spanwise.types import Document
 
 from ..decoding import decode
-from . import json, markdown
+from . import json
 from .builder import TextBuilder, build_document
+from .markup import markdown_headings, top_heading
 
 MEDIA_TYPE = "application/x-ipynb+json"
 MAX_OUTPUT_LINES = 30
@@ -39,7 +40,7 @@ def read(data: bytes, document_id: str) -> Document:
     for number, cell in enumerate(cells, start=1):
         n_cut += _write_cell(builder, cell, f"cell {number}")
     title = _text(_member(_member(notebook, "metadata"), "title"))
-    heading = markdown.top_heading(builder.text, builder.headings, 0)
+    heading = top_heading(builder.text, builder.headings, 0)
     remark = f"{n_cut} long outputs of cells are cut" if n_cut else ""
     return build_document(
         builder, data, document_id, MEDIA_TYPE, title, heading, encoding=encoding, remark=remark
@@ -64,7 +65,7 @@ def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
         level = _text(cell.get("level"))
         builder.add_heading(start, int(level) if level.isdecimal() and len(level) == 1 else 1)
     elif kind == "markdown":
-        for heading in markdown.find_headings(builder.text_since(start)):
+        for heading in markdown_headings(builder.text_since(start)):
             builder.headings.append(replace(heading, start=start + heading.start))
     n_cut = 0
     for output in _elements(cell.get("outputs")):

@@ -1,6 +1,7 @@
-"""Reads plain text, reStructuredText, AsciiDoc and LaTeX: the text is stored unchanged, with its headings.
+"""Reads plain text, Markdown, reStructuredText, AsciiDoc and LaTeX: stored unchanged, with their headings.
 
-No directive is expanded, and no other file is opened.
+markdown-it-py finds the headings of Markdown, below the front matter. No directive is expanded, and no other
+file is opened.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from spanwise.types import Document, Heading
 
 from ..decoding import decode
+from ..front_matter import front_matter, without_tags
 from .builder import first_line, one_line, source_document
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+LINE_END = re.compile(r"\r\n|\r|\n")  # as markdown-it counts lines
 LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
 
 # reStructuredText: an underline of one punctuation character, and possibly an overline.
@@ -59,6 +67,15 @@ def read_text(data: bytes, document_id: str) -> Document:
     return source_document(data, document_id, "text/plain", decoded, first_line(decoded[0]))
 
 
+def read_markdown(data: bytes, document_id: str) -> Document:
+    """The document of a Markdown file, titled by its front matter or its top heading."""
+    decoded = decode(data)
+    start, _ = front_matter(decoded[0])
+    headings = markdown_headings(decoded[0], start)
+    title = top_heading(decoded[0], headings, start)
+    return source_document(data, document_id, "text/markdown", decoded, title, headings=headings)
+
+
 def read_rst(data: bytes, document_id: str) -> Document:
     """The document of an .rst file, titled by its first section if that has the highest level."""
     return _read(data, document_id, "text/x-rst", rst_headings)
@@ -88,6 +105,40 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """The offset and the text of each line, right-stripped; a single "\\r" also ends a line."""
     for line in LINE.finditer(text):
         yield line.start(), line[0].rstrip()
+
+
+def top_heading(text: str, headings: list[Heading], start: int) -> str:
+    """The only heading of the highest level, or the first if the text begins with it at `start`, or ""."""
+    if not headings:
+        return ""
+    level = min(heading.level for heading in headings)
+    top, *others = [heading for heading in headings if heading.level == level]
+    return "" if others and text[start : top.start].strip() else top.text
+
+
+def markdown_headings(text: str, start: int = 0) -> list[Heading]:
+    """The ATX and setext headings outside code, quotes and lists; `start` is the start of a line."""
+    from markdown_it import MarkdownIt
+
+    line_starts = [start, *(match.end() for match in LINE_END.finditer(text, start))]
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.disable(["inline", "text_join"])  # only headings need their inline markup parsed
+    headings = []
+    for opening, inline in pairwise(parser.parse(text[start:])):
+        words = (
+            _markdown_words(parser, without_tags(inline.content)) if opening.type == "heading_open" else ""
+        )
+        if words and opening.level == 0 and opening.map:
+            headings.append(Heading(line_starts[opening.map[0]], int(opening.tag[1:]), words))
+    return headings
+
+
+def _markdown_words(parser: MarkdownIt, source: str) -> str:
+    """The words of an inline source, without markup."""
+    children: list[Token] = []
+    parser.inline.parse(source, parser, {}, children)
+    shown = (child for child in children if child.type != "html_inline")
+    return one_line("".join(" " if child.type == "softbreak" else child.content for child in shown))
 
 
 def rst_headings(text: str) -> list[Heading]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise.corpora.passages import WORD_WEIGHT, cut, split
-from spanwise.corpora.readers import markdown
+from spanwise.corpora.readers.markup import read_markdown
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.types import Document, Passage
 
@@ -19,7 +19,7 @@ def plain(text: str, **more: object) -> Document:
 
 
 def passages(source: str, words: int = 40, overlap: int = 0) -> list[Passage]:
-    return split(markdown.read(source.encode(), "d.md"), words, overlap)
+    return split(read_markdown(source.encode(), "d.md"), words, overlap)
 
 
 def body(n_words: int, word: str = "word") -> str:
