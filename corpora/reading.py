@@ -4,8 +4,6 @@ Text in a known encoding is read as plain text, whatever its name. A file of an 
 file of a known format that cannot be read is rejected with a reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from io import StringIO
 from pathlib import PurePosixPath
 
 from spanwise.types import Document, Heading, Label
 
-from ..front_matter import body_start, front_matter
+from ..front_matter import stored_front_matter
 
 # UTF-8 cannot store these code points; the font tables of some PDFs give them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -23,23 +24,26 @@ PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rt
 class TextBuilder:
     """The text, headings, labels and page starts of a document. Text is only appended.
 
-    length: the number of characters written so far.
     headings, labels: in the order of the text.
     page_starts: the offset of each page.
     """
 
     def __init__(self) -> None:
-        self.length = 0
         self.headings: list[Heading] = []
         self.labels: list[Label] = []
         self.page_starts: list[int] = []
-        self._pieces: list[str] = []
+        self._text = StringIO()
         self._line_ends = 0
 
     @property
     def text(self) -> str:
         """The text written so far, without pending line ends."""
-        return "".join(self._pieces)
+        return self._text.getvalue()
+
+    @property
+    def length(self) -> int:
+        """The number of characters written so far."""
+        return self._text.tell()
 
     @property
     def first_heading(self) -> str:
@@ -60,11 +64,11 @@ class TextBuilder:
         """Write the pending line ends and `text`; returns its offset. Writes nothing for empty text."""
         if not text:
             return self.length
-        ends = "\n" * self._line_ends if self.length else ""
+        if self.length:
+            self._text.write("\n" * self._line_ends)
         self._line_ends = 0
-        start = self.length + len(ends)
-        self._pieces.append(ends + LONE_SURROGATE.sub("\ufffd", text))
-        self.length = start + len(text)
+        start = self.length
+        self._text.write(LONE_SURROGATE.sub("\ufffd", text))
         return start
 
     def write_paragraph(self, text: str, blank: bool = True) -> int:
@@ -108,14 +112,8 @@ class TextBuilder:
 
     def text_since(self, start: int) -> str:
         """The text from the offset `start` on; the time is linear in its length."""
-        tail: list[str] = []
-        position = self.length
-        for piece in reversed(self._pieces):
-            if position <= start:
-                break
-            tail.append(piece)
-            position -= len(piece)
-        return "".join(reversed(tail))[start - position :]
+        self._text.seek(start)
+        return self._text.read()
 
     def finish_slide(self, number: int, notes: str) -> None:
         """Label the text as a slide, and write its speaker notes with another label."""
@@ -165,13 +163,9 @@ def source_document(
     text, metadata["encoding"] = decoded
     builder = TextBuilder()
     builder.write(text)
-    builder.headings += headings
     builder.labels += labels
-    document = build_document(builder, data, document_id, media_type, *titles, **metadata)
-    start = body_start(document)
-    if not start:
-        return document
-    _, values = front_matter(text)
+    document = build_document(builder, data, document_id, media_type, **metadata)
+    start, values = stored_front_matter(document)
     return replace(
         document,
         title=choose_title(values.pop("title", ""), *titles, document_id=document_id),

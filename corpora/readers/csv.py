@@ -5,8 +5,6 @@ backtracks. A quoted field ends with a quote before a delimiter or a line end; o
 characters.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ named. Headers are decoded here, because the newer policy of the standard librar
 and takes quadratic time on some long ones.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from datetime import UTC

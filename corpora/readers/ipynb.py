@@ -4,8 +4,6 @@ Markdown and code are stored unchanged, and each cell has a label. Long outputs 
 name and message. Pictures, HTML, widgets and colour codes are left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -4,8 +4,6 @@ Numbers keep their spelling. A short array of simple values is written on one li
 objects and arrays. Text that is not JSON is read as plain text, with a remark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from json import JSONDecodeError, JSONDecoder
 from typing import Any

@@ -4,8 +4,6 @@ Paragraphs are separated by empty lines and cells by " | ". List items start wit
 the text as "[1] …". Deleted text, annotations and ruby text are left out. Each slide is a page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain

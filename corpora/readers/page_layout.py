@@ -11,8 +11,6 @@ inside each part. Columns keep the order in which they were drawn, and so do lin
 powers, fractions and sums.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Titles are headings. Each paragraph of a shape is a line, list items start with 
 by " | ". A chart is the table of its numbers. Pictures, diagrams and footers are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

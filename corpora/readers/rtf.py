@@ -1,7 +1,5 @@
 """Reads Rich Text Format with striprtf: paragraphs and rows of tables, without headings."""
 
-from __future__ import annotations
-
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 

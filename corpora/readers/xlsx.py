@@ -5,8 +5,6 @@ becomes a heading, so that each passage of its sheet has it. Formulas show the v
 Hidden rows and columns are read; comments, charts and text boxes are left out.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ HTML in a value, as in feeds, is read as its text. A file that is not well-forme
 a remark. A file beyond the limits of the parser (256 levels, multiplying entities) is rejected.
 """
 
-from __future__ import annotations
-
 import re
 from html.entities import html5
 

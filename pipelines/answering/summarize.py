@@ -9,13 +9,15 @@ or is dropped.
 
 from __future__ import annotations
 
-import math
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spanwise.types import (
     QUOTE,
@@ -45,9 +47,6 @@ from .candidates import passage_sentences
 from .overview import overview
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ...reader.generators.protocol import Generator
     from ...reader.span_reader import SpanReader
     from ..library.open_commit import OpenCommit
@@ -101,10 +100,10 @@ class Summarizer:
     commit: OpenCommit
     options: SummaryOptions
     on_sentence: SentenceCallback | None
-    sentences: list[SummarySentence] = field(default_factory=list, init=False)
-    dropped: list[SummarySentence] = field(default_factory=list, init=False)
-    use: GeneratorUse = field(default=GeneratorUse(QUOTE), init=False)
-    _numbers: dict[Span, int] = field(default_factory=dict, init=False)
+    sentences: list[SummarySentence] = field(default_factory=list)
+    dropped: list[SummarySentence] = field(default_factory=list)
+    use: GeneratorUse = GeneratorUse(QUOTE)
+    _numbers: dict[Span, int] = field(default_factory=dict)
 
     def answer(self, generator: Generator | None, spelling: Spelling, hits: Sequence[Hit]) -> None:
         """Quote or write what answers; nothing is written if the reader declines."""
@@ -230,15 +229,18 @@ class Summarizer:
 
     def _relevance(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
         """The probability that each sentence carries the answer: the sigmoid of its logit."""
-        groups = [list(group) for _, group in groupby(sentences, key=lambda each: each.passage.id)]
-        places = [
-            [(each.span.start - each.passage.start, each.span.end - each.passage.start) for each in group]
-            for group in groups
-        ]
+        passages: list[Passage] = []
+        places: list[list[tuple[int, int]]] = []
+        for passage, group in groupby(sentences, key=lambda sentence: sentence.passage):
+            passages.append(passage)
+            places.append(
+                [(each.span.start - passage.start, each.span.end - passage.start) for each in group]
+            )
         reader = cast("SpanReader", self.commit.models.reader("builtin"))
-        scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
-        logits = chain.from_iterable(scores)
-        return [0.0 if math.isnan(logit) else 1 / (1 + math.exp(-logit)) for logit in logits]
+        scores = reader.sentence_scores(question, passages, places)
+        logits = np.array([*chain.from_iterable(scores)])
+        relevance: list[float] = np.nan_to_num(np.exp(-np.logaddexp(0.0, -logits))).tolist()
+        return relevance
 
     def _citation(self, sentence: Sentence) -> Citation:
         """The citation of a sentence, numbered in the order of first use."""
@@ -370,51 +372,41 @@ def summary(summarizer: Summarizer, spelling: Spelling | None, roots: Sequence[R
     """The summary of the best passages for a question; without one the overview of documents."""
     options = summarizer.options
     commit = summarizer.commit
-    if spelling is None:
-        return _overview_summary(commit, options, roots)
-    if options.document is not None:
+    if spelling is not None and options.document is not None:
         raise ValueError("a question is answered from all documents: give a question or a document")
     began = time.perf_counter()
     selection = commit.selection(options.where)
-    retriever = commit.retriever(options)
-    [hits] = retriever.search([spelling.text], options.k, selection.passage_ids if selection else None)
+    selected = selection.passage_ids if selection else None
+    ids: list[int] = []
+    hits: list[Hit] = []
+    retriever = ""
+    if spelling is None:
+        ids = _passage_ids(commit.snapshot, selected, options, roots)
+    else:
+        searcher = commit.retriever(options)
+        [hits] = searcher.search([spelling.text], options.k, selected)
+        retriever = searcher.name
+    about = overview(commit.snapshot, ids) if ids else None
     gathered = time.perf_counter()
-    summarizer.answer(commit.models.generator(options.generator, options.base_url), spelling, hits)
+    if spelling is not None:
+        summarizer.answer(commit.models.generator(options.generator, options.base_url), spelling, hits)
+    asked = spelling or Spelling("")
     return Summary(
-        question=spelling.question,
+        question=asked.question,
         sentences=tuple(summarizer.sentences),
         dropped=tuple(summarizer.dropped),
         generator=summarizer.use,
-        passages=len(hits),
+        passages=len(ids or hits),
         nearest=tuple(hits[:N_NEAREST]),
-        retriever=retriever.name,
+        retriever=retriever,
         timings_ms={
             "retrieve": (gathered - began) * 1000,
             "write": (time.perf_counter() - gathered) * 1000,
         },
+        overview=about,
         scope=selection.scope if selection else None,
-        searched_for=spelling.searched_for,
-        is_unknown=spelling.is_unknown,
-    )
-
-
-def _overview_summary(commit: OpenCommit, options: SummaryOptions, roots: Sequence[Root]) -> Summary:
-    """The overview of the document, or of all documents that the filter selects."""
-    began = time.perf_counter()
-    selection = commit.selection(options.where)
-    selected = selection.passage_ids if selection else None
-    ids = _passage_ids(commit.snapshot, selected, options, roots)
-    return Summary(
-        question="",
-        sentences=(),
-        dropped=(),
-        generator=GeneratorUse(QUOTE),
-        passages=len(ids),
-        nearest=(),
-        retriever="",
-        overview=overview(commit.snapshot, ids) if ids else None,
-        scope=selection.scope if selection else None,
-        timings_ms={"retrieve": (time.perf_counter() - began) * 1000, "write": 0.0},
+        searched_for=asked.searched_for,
+        is_unknown=asked.is_unknown,
     )
 
 

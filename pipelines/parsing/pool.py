@@ -6,8 +6,6 @@ document: id and digest are the parent's, passages take their text from the docu
 are checked.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

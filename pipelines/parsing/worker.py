@@ -5,8 +5,6 @@ its parent does. Where the system lacks a limit (Windows has none, macOS none on
 timeout holds.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
