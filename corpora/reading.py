@@ -7,16 +7,18 @@ file of a known format that cannot be read is rejected with a reason.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
-from .front_matter import inner_suffix
+from .front_matter import TEMPLATES, inner_suffix
 from .readers import csv, docx, eml, epub, html, ipynb, json, markup, odf, pdf, pptx, rtf, xlsx, xml
+from .readers.builder import TextBuilder, build_document
 
-FormatReader = Callable[[bytes, str], Document]
+FormatReader = Callable[[bytes], TextBuilder]
 
 SUFFIXES: dict[FormatReader, str] = {
     markup.read_text: ".txt .text .log",
@@ -134,7 +136,9 @@ def parse(data: bytes, document_id: str) -> Document | SkippedFile:
     if reader is None:
         return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}")
     try:
-        document = reader(data, document_id)
+        if reader is html.read and document_id.lower().endswith(TEMPLATES):
+            reader = partial(html.read, is_template=True)
+        document = build_document(reader(data), data, document_id)
     except (DocumentRejected, MemoryError):
         raise
     except Exception as error:  # one bad file must not stop a folder

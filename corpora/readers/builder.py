@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from io import StringIO
 from pathlib import PurePosixPath
+from typing import Self
 
 from spanwise.types import Document, Heading, Label
 
@@ -26,12 +27,16 @@ class TextBuilder:
 
     headings, labels: in the order of the text.
     page_starts: the offset of each page.
+    media_type, titles, metadata: those of the document, see `described`.
     """
 
     def __init__(self) -> None:
         self.headings: list[Heading] = []
         self.labels: list[Label] = []
         self.page_starts: list[int] = []
+        self.media_type = ""
+        self.titles: tuple[str, ...] = ()
+        self.metadata: dict[str, str] = {}
         self._text = StringIO()
         self._line_ends = 0
 
@@ -84,7 +89,14 @@ class TextBuilder:
         self.add_heading(start, level)
         return start
 
-    def include(self, part: TextBuilder | Document) -> int:
+    def described(self, media_type: str, *titles: str, **metadata: str) -> Self:
+        """The builder itself, with the type, possible titles (best first) and metadata of its document."""
+        self.media_type = media_type
+        self.titles = titles
+        self.metadata = metadata
+        return self
+
+    def include(self, part: TextBuilder) -> int:
         """Write the text of `part` with its headings and labels; returns its offset."""
         start = self.write(part.text)
         self.headings += [replace(heading, start=start + heading.start) for heading in part.headings]
@@ -124,54 +136,44 @@ class TextBuilder:
             self.add_label(start, f"slide {number}, notes")
 
 
-def build_document(
-    builder: TextBuilder,
-    data: bytes,
-    document_id: str,
-    media_type: str,
-    *titles: str,
-    **metadata: str,
-) -> Document:
-    """The document of the file `data`; see `choose_title` for its title. Empty metadata is dropped."""
-    return Document(
+def build_document(builder: TextBuilder, data: bytes, document_id: str) -> Document:
+    """The document of the file `data`; see `choose_title` for its title. Empty metadata is dropped.
+
+    Front matter in the stored text gives the title and metadata, and has no headings.
+    """
+    document = Document(
         id=document_id,
-        media_type=media_type,
+        media_type=builder.media_type,
         sha256=sha256(data).hexdigest(),
-        title=choose_title(*titles, document_id=document_id),
+        title="",
         text=builder.text,
         page_starts=tuple(builder.page_starts),
-        headings=tuple(builder.headings),
         labels=tuple(builder.labels),
-        metadata={key: value for key, value in metadata.items() if value},
     )
-
-
-def source_document(
-    data: bytes,
-    document_id: str,
-    media_type: str,
-    decoded: tuple[str, str],
-    *titles: str,
-    headings: Sequence[Heading] = (),
-    labels: Sequence[Label] = (),
-    **metadata: str,
-) -> Document:
-    """The document of a file whose text is stored unchanged; `decoded` is its text and its encoding.
-
-    Front matter gives the title and metadata, and has no headings.
-    """
-    text, metadata["encoding"] = decoded
-    builder = TextBuilder()
-    builder.write(text)
-    builder.labels += labels
-    document = build_document(builder, data, document_id, media_type, **metadata)
     start, values = stored_front_matter(document)
     return replace(
         document,
-        title=choose_title(values.pop("title", ""), *titles, document_id=document_id),
-        headings=tuple(heading for heading in headings if heading.start >= start),
-        metadata={**values, **document.metadata},
+        title=choose_title(values.pop("title", ""), *builder.titles, document_id=document_id),
+        headings=tuple(heading for heading in builder.headings if heading.start >= start),
+        metadata={**values, **{key: value for key, value in builder.metadata.items() if value}},
     )
+
+
+def source_builder(
+    media_type: str,
+    decoded: tuple[str, str],
+    *titles: str,
+    headings: Iterable[Heading] = (),
+    labels: Iterable[Label] = (),
+    **metadata: str,
+) -> TextBuilder:
+    """The builder of a file whose text is stored unchanged; `decoded` is its text and its encoding."""
+    text, metadata["encoding"] = decoded
+    builder = TextBuilder()
+    builder.write(text)
+    builder.headings += headings
+    builder.labels += labels
+    return builder.described(media_type, *titles, **metadata)
 
 
 def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:

@@ -10,11 +10,9 @@ from dataclasses import replace
 from json import JSONDecodeError
 from typing import Any
 
-from spanwise.types import Document
-
 from ..decoding import decode
 from . import json
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder
 from .markup import markdown_headings, top_heading
 
 MEDIA_TYPE = "application/x-ipynb+json"
@@ -23,7 +21,7 @@ MAX_OUTPUT_CHARACTERS = 3000
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a notebook, titled by its metadata or first heading; other JSON is read as JSON."""
     source, encoding = decode(data)
     try:
@@ -32,7 +30,7 @@ def read(data: bytes, document_id: str) -> Document:
         notebook = None
     cells = list(_cells(notebook))
     if not cells:
-        return json.read(data, document_id)
+        return json.read(data)
     builder = TextBuilder()
     n_cut = 0
     for number, cell in enumerate(cells, start=1):
@@ -40,9 +38,7 @@ def read(data: bytes, document_id: str) -> Document:
     title = _text(_member(_member(notebook, "metadata"), "title"))
     heading = top_heading(builder.text, builder.headings, 0)
     remark = f"{n_cut} long outputs of cells are cut" if n_cut else ""
-    return build_document(
-        builder, data, document_id, MEDIA_TYPE, title, heading, encoding=encoding, remark=remark
-    )
+    return builder.described(MEDIA_TYPE, title, heading, encoding=encoding, remark=remark)
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:

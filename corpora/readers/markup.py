@@ -12,11 +12,11 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from spanwise.types import Document, Heading
+from spanwise.types import Heading
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
-from .builder import first_line, one_line, source_document
+from .builder import TextBuilder, first_line, one_line, source_builder
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -61,44 +61,44 @@ COMMAND = re.compile(r"\\[a-zA-Z]{1,40}\*?(?:\[[^\[\]]{0,200}\])?[ \t]{0,9}|\\(?
 SPACE = re.compile(r"~|\\[ ,;:]")
 
 
-def read_text(data: bytes, document_id: str) -> Document:
+def read_text(data: bytes) -> TextBuilder:
     """The document of a plain text file, titled by its first line."""
     decoded = decode(data)
-    return source_document(data, document_id, "text/plain", decoded, first_line(decoded[0]))
+    return source_builder("text/plain", decoded, first_line(decoded[0]))
 
 
-def read_markdown(data: bytes, document_id: str) -> Document:
+def read_markdown(data: bytes) -> TextBuilder:
     """The document of a Markdown file, titled by its front matter or its top heading."""
     decoded = decode(data)
     start, _ = front_matter(decoded[0])
     headings = markdown_headings(decoded[0], start)
     title = top_heading(decoded[0], headings, start)
-    return source_document(data, document_id, "text/markdown", decoded, title, headings=headings)
+    return source_builder("text/markdown", decoded, title, headings=headings)
 
 
-def read_rst(data: bytes, document_id: str) -> Document:
+def read_rst(data: bytes) -> TextBuilder:
     """The document of an .rst file, titled by its first section if that has the highest level."""
-    return _read(data, document_id, "text/x-rst", rst_headings)
+    return _read(data, "text/x-rst", rst_headings)
 
 
-def read_asciidoc(data: bytes, document_id: str) -> Document:
+def read_asciidoc(data: bytes) -> TextBuilder:
     """The document of an AsciiDoc file, titled by its first heading if that has the highest level."""
-    return _read(data, document_id, "text/asciidoc", asciidoc_headings)
+    return _read(data, "text/asciidoc", asciidoc_headings)
 
 
-def _read(data: bytes, document_id: str, media_type: str, find: Callable[[str], list[Heading]]) -> Document:
+def _read(data: bytes, media_type: str, find: Callable[[str], list[Heading]]) -> TextBuilder:
     decoded = decode(data)
     headings = find(decoded[0])
     is_top = headings and headings[0].level == min(heading.level for heading in headings)
     title = headings[0].text if is_top else ""
-    return source_document(data, document_id, media_type, decoded, title, headings=headings)
+    return source_builder(media_type, decoded, title, headings=headings)
 
 
-def read_tex(data: bytes, document_id: str) -> Document:
+def read_tex(data: bytes) -> TextBuilder:
     r"""The document of a .tex file, titled by its \title."""
     decoded = decode(data)
     headings, title = tex_headings(decoded[0])
-    return source_document(data, document_id, "text/x-tex", decoded, title, headings=headings)
+    return source_builder("text/x-tex", decoded, title, headings=headings)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:

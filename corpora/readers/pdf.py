@@ -27,9 +27,9 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document, Heading
+from spanwise.types import Heading
 
-from .builder import TextBuilder, build_document
+from .builder import TextBuilder
 from .page_layout import NO_TEXT, Line, Page, drop_running_lines, in_reading_order
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ Box = tuple[float, float, float, float]
 logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a PDF, titled by its metadata, its first line or its first heading."""
     with closing(open_pdf(data)) as pdf:
         pages = _read_pages(pdf)
@@ -85,10 +85,7 @@ def read(data: bytes, document_id: str) -> Document:
             raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
-    return build_document(
-        builder,
-        data,
-        document_id,
+    return builder.described(
         MEDIA_TYPE,
         title,
         builder.first_line,

@@ -7,10 +7,8 @@ by " | ". A chart is the table of its numbers. Pictures, diagrams and footers ar
 from collections.abc import Iterator
 from typing import Any
 
-from spanwise.types import Document
-
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks, one_line
+from .builder import TextBuilder, join_remarks, one_line
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
@@ -19,7 +17,7 @@ BULLETS = ("buChar", "buAutoNum", "buBlip")
 MAX_GROUPS = 50  # groups of shapes inside groups
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a .pptx file, titled by its properties or its first slide; slide n is page n."""
     from pptx import Presentation
 
@@ -38,7 +36,7 @@ def read(data: bytes, document_id: str) -> Document:
         title = show.core_properties.title or ""
     remark = join_remarks({"hidden slides": hidden, "slides without text": empty})
     titles = (title, builder.first_heading, builder.first_line)
-    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, remark=remark)
+    return builder.described(MEDIA_TYPE, *titles, remark=remark)
 
 
 def _page(slide: Any, number: int) -> TextBuilder:

@@ -102,7 +102,7 @@ class Summarizer:
     on_sentence: SentenceCallback | None
     sentences: list[SummarySentence] = field(default_factory=list)
     dropped: list[SummarySentence] = field(default_factory=list)
-    use: GeneratorUse = GeneratorUse(QUOTE)
+    use: GeneratorUse = field(default=GeneratorUse(QUOTE))
     _numbers: dict[Span, int] = field(default_factory=dict)
 
     def answer(self, generator: Generator | None, spelling: Spelling, hits: Sequence[Hit]) -> None:

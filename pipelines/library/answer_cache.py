@@ -53,10 +53,11 @@ class AnswerCache:
         began = time.perf_counter()
         for value, digest in self._run(("SELECT value, digest FROM results WHERE key = ?", (key,))):
             if digest == _sha256(key + value):
-                result: Any = _with_question(rebuilt(kind, json.loads(value)), question, where)
+                stored = _with_question(rebuilt(kind, json.loads(value)), question, where)
                 timings_ms = {"cache": (time.perf_counter() - began) * 1000}
-                is_answer = isinstance(result, Answer)
-                return replace(result, cached=True, timings_ms=timings_ms) if is_answer else result
+                from_cache = {"cached": True, "timings_ms": timings_ms} if kind is Answer else {}
+                result: Result = replace(stored, **from_cache)
+                return result
         return None
 
     def put(self, key: str, commit: str, result: Answer | SearchResult) -> None:

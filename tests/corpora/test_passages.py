@@ -7,11 +7,14 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from valid_documents import documents_of
 
 from spanwise.corpora.passages import WORD_WEIGHT, cut, split
-from spanwise.corpora.readers.markup import read_markdown
+from spanwise.corpora.readers import markup
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.types import Document, Passage
+
+read_markdown = documents_of(markup.read_markdown)
 
 
 def plain(text: str, **more: object) -> Document:

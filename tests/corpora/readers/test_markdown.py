@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.markup import read_markdown
+from spanwise.corpora.readers import markup
+
+read_markdown = documents_of(markup.read_markdown)
 
 
 def headings(source: str) -> list[tuple[int, str, str]]:
