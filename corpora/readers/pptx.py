@@ -43,8 +43,8 @@ def _page(slide: Any, number: int) -> TextBuilder:
     """The text of a slide with its heading and labels; empty if the slide has no text."""
     builder = TextBuilder()
     title = slide.shapes.title
-    if title is not None and (words := one_line(title.text_frame.text)):
-        builder.add_heading(builder.write(words), 1)
+    if title is not None:
+        builder.write_heading(one_line(title.text_frame.text), 1)
     for shape in _shapes(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
             builder.end_line(blank=True)
