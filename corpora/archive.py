@@ -4,8 +4,6 @@ All members are inflated and counted before the first is parsed, because declare
 that declares entities is refused. Nothing is fetched, and no DTD is loaded.
 """
 
-from __future__ import annotations
-
 import zipfile
 import zlib
 from collections.abc import Iterator

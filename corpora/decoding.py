@@ -5,8 +5,6 @@ encoding, the guess of charset-normalizer among `GUESSED`. Only the byte order m
 control characters stay.
 """
 
-from __future__ import annotations
-
 import codecs
 import unicodedata
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ A file may be replaced by a link or a pipe between listing and opening. So each 
 relative to the part before it, and the kind of the file is read from the open descriptor.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import Counter

@@ -4,8 +4,6 @@ Front matter is YAML between lines of "---", or TOML between lines of "+++", at 
 dates and lists of strings are read from YAML; a block of another form is text.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import PurePosixPath
@@ -44,10 +42,10 @@ def without_tags(source: str) -> str:
     return CODE_OR_TAG.sub(lambda match: match[0] if match[1] else " ", source)
 
 
-def body_start(document: Document) -> int:
-    """The offset of the stored text below its front matter; 0 without front matter and for YAML files."""
+def stored_front_matter(document: Document) -> tuple[int, dict[str, str]]:
+    """The `front_matter` of the stored text; none for YAML files."""
     is_data = inner_suffix(document.id) in (".yml", ".yaml")
-    return 0 if is_data or document.media_type not in STORED else front_matter(document.text)[0]
+    return (0, {}) if is_data or document.media_type not in STORED else front_matter(document.text)
 
 
 def front_matter(source: str) -> tuple[int, dict[str, str]]:

@@ -25,10 +25,9 @@ from itertools import accumulate, dropwhile, groupby, pairwise
 
 from spanwise.types import Document, Heading, Label, Passage
 
-from .front_matter import body_start
-from .sentences import cut_before, is_mark, sentence_spans, trimmed
+from .front_matter import stored_front_matter
+from .sentences import Bounds, cut_before, is_mark, sentence_spans, trimmed_spans
 
-Bounds = tuple[int, int]  # a half-open span of a text
 SourceLine = tuple[int, str]  # its offset, and the line with its line end
 
 # Where the splitter may cut, best first. The first two and GLUE do not occur in the copy otherwise: Python
@@ -99,20 +98,15 @@ def _region_spans(
     start = region.start
     end = region.end
     if region.weight <= budget:
-        return _trimmed(text, [(start, end)])
+        return trimmed_spans(text, [(start, end)])
     part = text[start:end]
     sentences = sentence_spans(part)
     inside = blocks[bisect_left(blocks, (start, start)) : bisect_left(blocks, (end, end))]
     pieces = cut(part, sentences, [(left - start, right - start) for left, right in inside], budget)
-    spans = _trimmed(text, [(left + start, right + start) for left, right in pieces])
+    spans = trimmed_spans(text, [(left + start, right + start) for left, right in pieces])
     stops = sorted(heading.start for heading in document.headings if start <= heading.start < end)
     openings = [left + start for left, _ in sentences if not _is_inside(left + start, inside)]
     return list(_overlapping(text, spans, openings, stops, reach))
-
-
-def _trimmed(text: str, spans: Sequence[Bounds]) -> list[Bounds]:
-    bounds = (trimmed(text, start, end) for start, end in spans)
-    return [(start, end) for start, end in bounds if start < end]
 
 
 def _is_inside(position: int, spans: Sequence[Bounds]) -> bool:
@@ -221,7 +215,7 @@ def regions(document: Document, budget: int) -> list[Region]:
 def sections(document: Document) -> list[Region]:
     """A region for each heading, up to the next heading, and one for the text before the first."""
     text = document.text
-    first = body_start(document)
+    first, _ = stored_front_matter(document)
     headings = {heading.start: heading for heading in document.headings}
     starts = sorted({first, *(start for start in headings if first <= start < len(text))})
     spans: list[Region] = []

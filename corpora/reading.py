@@ -4,25 +4,25 @@ Text in a known encoding is read as plain text, whatever its name. A file of an 
 file of a known format that cannot be read is rejected with a reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
-from .front_matter import inner_suffix
-from .readers import csv, docx, eml, epub, html, ipynb, json, markdown, markup, odf, pdf, pptx, rtf, xlsx, xml
+from .front_matter import TEMPLATES, inner_suffix
+from .readers import csv, docx, eml, epub, html, ipynb, json, markup, odf, pdf, pptx, rtf, xlsx, xml
+from .readers.builder import TextBuilder, build_document
 
-FormatReader = Callable[[bytes, str], Document]
+FormatReader = Callable[[bytes], TextBuilder]
 
 SUFFIXES: dict[FormatReader, str] = {
     markup.read_text: ".txt .text .log",
-    markdown.read: ".md .markdown .mdown .mkd",
+    markup.read_markdown: ".md .markdown .mdown .mkd",
     html.read: ".html .htm .xhtml",
     csv.read: ".csv .tsv .tab .psv",
     json.read: ".json .jsonl .ndjson .geojson",
@@ -136,7 +136,9 @@ def parse(data: bytes, document_id: str) -> Document | SkippedFile:
     if reader is None:
         return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}")
     try:
-        document = reader(data, document_id)
+        if reader is html.read and document_id.lower().endswith(TEMPLATES):
+            reader = partial(html.read, is_template=True)
+        document = build_document(reader(data), data, document_id)
     except (DocumentRejected, MemoryError):
         raise
     except Exception as error:  # one bad file must not stop a folder
@@ -171,7 +173,7 @@ def choose_reader(data: bytes, suffix: str) -> FormatReader | None:
         return None
     if known is None and not is_text(data):
         return None
-    if HTML_START.match(head) and known is not markdown.read:
+    if HTML_START.match(head) and known is not markup.read_markdown:
         return html.read
     if known is xml.read or XML_START.match(head):
         return xml.read

@@ -7,11 +7,12 @@ a number, or the next word starts in lower case. The full-width stops of Chinese
 Indian and Arabic scripts need no space after them.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
+from collections.abc import Iterable
 from itertools import chain, groupby, pairwise
+
+Bounds = tuple[int, int]  # a half-open span of a text
 
 FULL_STOPS = "。！？｡।॥؟۔։"  # need no space after them
 CLOSING = "\"'”’»)\\]」』）】*_`"
@@ -68,18 +69,18 @@ FIRST_WORDS = _words(
 )
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def sentence_spans(text: str) -> list[Bounds]:
     """Half-open spans of the sentences, in order; each character but white space is in one.
 
     >>> sentence_spans("Dr. No paid $3.50. Why?")
     [(0, 18), (19, 23)]
     """
-    spans = []
+    spans: list[Bounds] = []
     for start, end in block_spans(text):
         stops = (stop for stop in STOP.finditer(text, start, end) if stop.end() < end)
         cuts = [stop.end() for stop in stops if _ends_sentence(text, start, stop)]
-        spans += [trimmed(text, left, right) for left, right in pairwise([start, *cuts, end])]
-    return [(start, end) for start, end in spans if start < end]
+        spans += pairwise([start, *cuts, end])
+    return trimmed_spans(text, spans)
 
 
 def _ends_sentence(text: str, block_start: int, stop: re.Match[str]) -> bool:
@@ -121,7 +122,7 @@ def _is_lettered(word: str) -> bool:
     )
 
 
-def block_spans(text: str) -> list[tuple[int, int]]:
+def block_spans(text: str) -> list[Bounds]:
     """Half-open spans of the blocks, without gaps; blank lines belong to the block before them.
 
     >>> block_spans("wrapped\\nline\\n- item\\n")
@@ -168,7 +169,13 @@ def _parts(previous: str, line: str, width: int) -> bool:
     return LEADS_ON.search(previous[-12:]) is None
 
 
-def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def trimmed_spans(text: str, spans: Iterable[Bounds]) -> list[Bounds]:
+    """The spans without white space at their ends; blank ones are left out."""
+    bounds = (trimmed(text, start, end) for start, end in spans)
+    return [(start, end) for start, end in bounds if start < end]
+
+
+def trimmed(text: str, start: int, end: int) -> Bounds:
     """The span without white space at its ends; `(start, start)` if it is blank.
 
     A space that carries a combining mark is kept.

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
-from ..corpora.readers import markdown
+from ..corpora.readers.markup import read_markdown
 from ..corpora.reading import BY_SUFFIX
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def display(text: str, name: str) -> str:
     >>> display("* **Up to** [11 days](https://a.b/c) of `x*y`", "handbook.md")
     'Up to 11 days of x*y'
     """
-    is_markdown = BY_SUFFIX.get(inner_suffix(name)) is markdown.read
+    is_markdown = BY_SUFFIX.get(inner_suffix(name)) is read_markdown
     plain = without_tags(text) if is_markdown or name.lower().endswith(TEMPLATES) else text
     if is_markdown:
         plain = NEXT_ITEM.sub("; ", HEADING_END.sub(": ", "".join(_blocks(_parser().parse(plain)))))

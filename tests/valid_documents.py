@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from itertools import pairwise
 
 from spanwise.corpora.passages import split
+from spanwise.corpora.readers.builder import TextBuilder, build_document
 from spanwise.corpora.sentences import MAX_MARKS, is_mark
 from spanwise.types import Document
 
@@ -50,3 +52,8 @@ def parts_character(text: str, place: int) -> bool:
     before = text[max(0, place - MAX_MARKS) : place]
     base = before.rstrip("".join(filter(is_mark, before)))
     return bool(base) and not unicodedata.category(base[-1]).startswith(("C", "Zl", "Zp"))
+
+
+def documents_of(read: Callable[[bytes], TextBuilder]) -> Callable[[bytes, str], Document]:
+    """A function from the bytes and the name of a file to the document of a reader."""
+    return lambda data, name: build_document(read(data), data, name)

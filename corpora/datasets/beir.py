@@ -7,8 +7,6 @@ Source: Thakur et al., "BEIR: A Heterogenous Benchmark for Zero-shot Evaluation 
 Models", 2021.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

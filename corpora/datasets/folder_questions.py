@@ -4,8 +4,6 @@ The files in a checkout have offsets in place of texts. `join` puts in the texts
 documents; `read_folder_items` reads the result.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ n_positive: the number of passages that answer it, 1 by default.
 scores: the score of each passage by a teacher; optional.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

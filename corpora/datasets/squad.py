@@ -5,8 +5,6 @@ that misses its text, a common slip, is moved to the nearest occurrence in the c
 question.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,1 +1,1 @@
-"""Readers of formats, each `read(data: bytes, document_id: str) -> Document` in a module of that name."""
+"""Readers of formats, each `read(data: bytes) -> TextBuilder` in a module of that name."""

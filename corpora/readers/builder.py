@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from io import StringIO
 from pathlib import PurePosixPath
+from typing import Self
 
 from spanwise.types import Document, Heading, Label
 
-from ..front_matter import body_start, front_matter
+from ..front_matter import stored_front_matter
 
 # UTF-8 cannot store these code points; the font tables of some PDFs give them.
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -23,23 +25,30 @@ PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rt
 class TextBuilder:
     """The text, headings, labels and page starts of a document. Text is only appended.
 
-    length: the number of characters written so far.
     headings, labels: in the order of the text.
     page_starts: the offset of each page.
+    media_type, titles, metadata: those of the document, see `described`.
     """
 
     def __init__(self) -> None:
-        self.length = 0
         self.headings: list[Heading] = []
         self.labels: list[Label] = []
         self.page_starts: list[int] = []
-        self._pieces: list[str] = []
+        self.media_type = ""
+        self.titles: tuple[str, ...] = ()
+        self.metadata: dict[str, str] = {}
+        self._text = StringIO()
         self._line_ends = 0
 
     @property
     def text(self) -> str:
         """The text written so far, without pending line ends."""
-        return "".join(self._pieces)
+        return self._text.getvalue()
+
+    @property
+    def length(self) -> int:
+        """The number of characters written so far."""
+        return self._text.tell()
 
     @property
     def first_heading(self) -> str:
@@ -60,11 +69,11 @@ class TextBuilder:
         """Write the pending line ends and `text`; returns its offset. Writes nothing for empty text."""
         if not text:
             return self.length
-        ends = "\n" * self._line_ends if self.length else ""
+        if self.length:
+            self._text.write("\n" * self._line_ends)
         self._line_ends = 0
-        start = self.length + len(ends)
-        self._pieces.append(ends + LONE_SURROGATE.sub("\ufffd", text))
-        self.length = start + len(text)
+        start = self.length
+        self._text.write(LONE_SURROGATE.sub("\ufffd", text))
         return start
 
     def write_paragraph(self, text: str, blank: bool = True) -> int:
@@ -80,7 +89,14 @@ class TextBuilder:
         self.add_heading(start, level)
         return start
 
-    def include(self, part: TextBuilder | Document) -> int:
+    def described(self, media_type: str, *titles: str, **metadata: str) -> Self:
+        """The builder itself, with the type, possible titles (best first) and metadata of its document."""
+        self.media_type = media_type
+        self.titles = titles
+        self.metadata = metadata
+        return self
+
+    def include(self, part: TextBuilder) -> int:
         """Write the text of `part` with its headings and labels; returns its offset."""
         start = self.write(part.text)
         self.headings += [replace(heading, start=start + heading.start) for heading in part.headings]
@@ -108,14 +124,8 @@ class TextBuilder:
 
     def text_since(self, start: int) -> str:
         """The text from the offset `start` on; the time is linear in its length."""
-        tail: list[str] = []
-        position = self.length
-        for piece in reversed(self._pieces):
-            if position <= start:
-                break
-            tail.append(piece)
-            position -= len(piece)
-        return "".join(reversed(tail))[start - position :]
+        self._text.seek(start)
+        return self._text.read()
 
     def finish_slide(self, number: int, notes: str) -> None:
         """Label the text as a slide, and write its speaker notes with another label."""
@@ -126,58 +136,44 @@ class TextBuilder:
             self.add_label(start, f"slide {number}, notes")
 
 
-def build_document(
-    builder: TextBuilder,
-    data: bytes,
-    document_id: str,
-    media_type: str,
-    *titles: str,
-    **metadata: str,
-) -> Document:
-    """The document of the file `data`; see `choose_title` for its title. Empty metadata is dropped."""
-    return Document(
+def build_document(builder: TextBuilder, data: bytes, document_id: str) -> Document:
+    """The document of the file `data`; see `choose_title` for its title. Empty metadata is dropped.
+
+    Front matter in the stored text gives the title and metadata, and has no headings.
+    """
+    document = Document(
         id=document_id,
-        media_type=media_type,
+        media_type=builder.media_type,
         sha256=sha256(data).hexdigest(),
-        title=choose_title(*titles, document_id=document_id),
+        title="",
         text=builder.text,
         page_starts=tuple(builder.page_starts),
-        headings=tuple(builder.headings),
         labels=tuple(builder.labels),
-        metadata={key: value for key, value in metadata.items() if value},
+    )
+    start, values = stored_front_matter(document)
+    return replace(
+        document,
+        title=choose_title(values.pop("title", ""), *builder.titles, document_id=document_id),
+        headings=tuple(heading for heading in builder.headings if heading.start >= start),
+        metadata={**values, **{key: value for key, value in builder.metadata.items() if value}},
     )
 
 
-def source_document(
-    data: bytes,
-    document_id: str,
+def source_builder(
     media_type: str,
     decoded: tuple[str, str],
     *titles: str,
-    headings: Sequence[Heading] = (),
-    labels: Sequence[Label] = (),
+    headings: Iterable[Heading] = (),
+    labels: Iterable[Label] = (),
     **metadata: str,
-) -> Document:
-    """The document of a file whose text is stored unchanged; `decoded` is its text and its encoding.
-
-    Front matter gives the title and metadata, and has no headings.
-    """
+) -> TextBuilder:
+    """The builder of a file whose text is stored unchanged; `decoded` is its text and its encoding."""
     text, metadata["encoding"] = decoded
     builder = TextBuilder()
     builder.write(text)
     builder.headings += headings
     builder.labels += labels
-    document = build_document(builder, data, document_id, media_type, *titles, **metadata)
-    start = body_start(document)
-    if not start:
-        return document
-    _, values = front_matter(text)
-    return replace(
-        document,
-        title=choose_title(values.pop("title", ""), *titles, document_id=document_id),
-        headings=tuple(heading for heading in headings if heading.start >= start),
-        metadata={**values, **document.metadata},
-    )
+    return builder.described(media_type, *titles, **metadata)
 
 
 def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:

@@ -5,18 +5,16 @@ backtracks. A quoted field ends with a quote before a delimiter or a line end; o
 characters.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document, Heading, Label
+from spanwise.types import Heading, Label
 
 from ..decoding import decode
-from .builder import one_line, source_document
+from .builder import TextBuilder, one_line, source_builder
 
 MEDIA_TYPES = {"\t": "text/tab-separated-values"}
 MEDIA_TYPE = "text/csv"
@@ -30,7 +28,7 @@ MAX_ROWS = 1_000_000
 VALUE = re.compile(r"[-+(]?[$€£¥]?[-+]?[0-9][0-9.,:/ TZ%)+-]{0,40}")
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a table. Row numbers count the header, as in a spreadsheet.
 
     `DocumentRejected` above `MAX_ROWS` rows.
@@ -47,7 +45,7 @@ def read(data: bytes, document_id: str) -> Document:
             labels.append(Label(start, f"row {number}"))
     media_type = MEDIA_TYPES.get(delimiter, MEDIA_TYPE)
     headings = [header] if header else []
-    return source_document(data, document_id, media_type, decoded, headings=headings, labels=labels)
+    return source_builder(media_type, decoded, headings=headings, labels=labels)
 
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:

@@ -15,10 +15,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document, one_line
+from .builder import TextBuilder, one_line
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -44,7 +43,7 @@ CODE_NAME = re.compile(r"\b(?:code|verbatim|preformatted|source)", re.I)
 MAX_BASES = 20  # styles in a chain of inheritance
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a .docx file, titled by its properties, its first heading or its first line."""
     import docx
 
@@ -56,9 +55,7 @@ def read(data: bytes, document_id: str) -> Document:
         except KeyError as error:  # a part that python-docx looks for by its transitional name
             reason = f"damaged, or in the Strict Open XML form: {error.args[0]}"
             raise DocumentRejected(reason) from error
-    return build_document(
-        builder, data, document_id, MEDIA_TYPE, title, builder.first_heading, builder.first_line
-    )
+    return builder.described(MEDIA_TYPE, title, builder.first_heading, builder.first_line)
 
 
 def write_body(word: WordDocument) -> TextBuilder:

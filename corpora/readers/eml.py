@@ -5,8 +5,6 @@ named. Headers are decoded here, because the newer policy of the standard librar
 and takes quadratic time on some long ones.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from datetime import UTC
@@ -18,11 +16,10 @@ from email.policy import Compat32
 from email.utils import parsedate_to_datetime
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
 
 from ..decoding import decode
 from . import html
-from .builder import TextBuilder, build_document, one_line
+from .builder import TextBuilder, one_line
 
 MEDIA_TYPE = "message/rfc822"
 SHOWN = ("From", "To", "Cc", "Date")
@@ -42,7 +39,7 @@ class ShortHeaders(Compat32):
         return name, value[:MAX_HEADER]
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of an .eml file, titled by its subject, with a label for each attachment."""
     message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(LEADING_BLANKS))
     if not message.keys():
@@ -51,10 +48,7 @@ def read(data: bytes, document_id: str) -> Document:
     writer.write_message(message)
     defects = [defect for part in message.walk() for defect in part.defects]
     cut = any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects)
-    return build_document(
-        writer.builder,
-        data,
-        document_id,
+    return writer.builder.described(
         MEDIA_TYPE,
         _header(message, "Subject"),
         date=_date(message),
@@ -118,7 +112,7 @@ class MailWriter:
         """Write the text of a part; returns its offset."""
         text = _text(part)
         if part.get_content_type() == "text/html":
-            return self.builder.include(html.read(text.encode(), "page"))
+            return self.builder.include(html.read(text.encode()))
         return self.builder.write(text.strip("\n"))
 
 

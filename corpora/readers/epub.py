@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document, Heading
+from spanwise.types import Heading
 
 from ..archive import Archive, Element, attribute, local_name
 from ..decoding import decode
 from . import html
-from .builder import TextBuilder, build_document, join_remarks, one_line
+from .builder import TextBuilder, join_remarks, one_line
 
 MEDIA_TYPE = "application/epub+zip"
 OPENING = 200  # characters at the start of a chapter in which its heading is expected
@@ -43,15 +43,12 @@ class Entry:
     part: str
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of an EPUB, with title, creators and language from its package document."""
     book = Book(Archive(data))
     builder = TextBuilder()
     missing = [part for part in book.spine if not _write_chapter(builder, book, part)]
-    return build_document(
-        builder,
-        data,
-        document_id,
+    return builder.described(
         MEDIA_TYPE,
         next(iter(book.metadata("title")), ""),
         creator="; ".join(book.metadata("creator")),
@@ -64,7 +61,7 @@ def _write_chapter(builder: TextBuilder, book: Book, part: str) -> bool:
     """Write a chapter with its label; False if the archive does not have it."""
     if part not in book.archive.names:
         return False
-    chapter = html.read(book.archive.read(part), part)
+    chapter = html.read(book.archive.read(part))
     if not chapter.text:
         return True
     entry = book.contents.get(part)

@@ -11,14 +11,11 @@ unclosed tags.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from spanwise.types import Document
-
 from ..decoding import decode
-from ..front_matter import TEMPLATES, front_matter, without_tags
-from .builder import TextBuilder, build_document
+from ..front_matter import front_matter, without_tags
+from .builder import TextBuilder
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -44,18 +41,14 @@ HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0
 SPACES = re.compile(r"[ \t\n\r\f]+")  # the white space that HTML collapses
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes, is_template: bool = False) -> TextBuilder:
     """The document of an HTML page, titled by front matter, `<title>`, first heading or first line."""
     declared = CHARSET.search(data[:CHARSET_WITHIN])
     source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
     start, values = front_matter(source)
-    is_template = start or document_id.lower().endswith(TEMPLATES)
-    page = parse_html(without_tags(source[start:]) if is_template else source)
+    page = parse_html(without_tags(source[start:]) if start or is_template else source)
     builder = write_page(page)
-    document = build_document(
-        builder,
-        data,
-        document_id,
+    builder.described(
         MEDIA_TYPE,
         values.pop("title", ""),
         page.title.get_text() if page.title else "",
@@ -63,7 +56,8 @@ def read(data: bytes, document_id: str) -> Document:
         builder.first_line,
         encoding=encoding,
     )
-    return replace(document, metadata={**values, **document.metadata})
+    builder.metadata = {**values, **builder.metadata}
+    return builder
 
 
 def parse_html(source: str) -> BeautifulSoup:

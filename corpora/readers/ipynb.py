@@ -4,19 +4,16 @@ Markdown and code are stored unchanged, and each cell has a label. Long outputs 
 name and message. Pictures, HTML, widgets and colour codes are left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from json import JSONDecodeError
 from typing import Any
 
-from spanwise.types import Document
-
 from ..decoding import decode
-from . import json, markdown
-from .builder import TextBuilder, build_document
+from . import json
+from .builder import TextBuilder
+from .markup import markdown_headings, top_heading
 
 MEDIA_TYPE = "application/x-ipynb+json"
 MAX_OUTPUT_LINES = 30
@@ -24,7 +21,7 @@ MAX_OUTPUT_CHARACTERS = 3000
 ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a notebook, titled by its metadata or first heading; other JSON is read as JSON."""
     source, encoding = decode(data)
     try:
@@ -33,17 +30,15 @@ def read(data: bytes, document_id: str) -> Document:
         notebook = None
     cells = list(_cells(notebook))
     if not cells:
-        return json.read(data, document_id)
+        return json.read(data)
     builder = TextBuilder()
     n_cut = 0
     for number, cell in enumerate(cells, start=1):
         n_cut += _write_cell(builder, cell, f"cell {number}")
     title = _text(_member(_member(notebook, "metadata"), "title"))
-    heading = markdown.top_heading(builder.text, builder.headings, 0)
+    heading = top_heading(builder.text, builder.headings, 0)
     remark = f"{n_cut} long outputs of cells are cut" if n_cut else ""
-    return build_document(
-        builder, data, document_id, MEDIA_TYPE, title, heading, encoding=encoding, remark=remark
-    )
+    return builder.described(MEDIA_TYPE, title, heading, encoding=encoding, remark=remark)
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
@@ -64,7 +59,7 @@ def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
         level = _text(cell.get("level"))
         builder.add_heading(start, int(level) if level.isdecimal() and len(level) == 1 else 1)
     elif kind == "markdown":
-        for heading in markdown.find_headings(builder.text_since(start)):
+        for heading in markdown_headings(builder.text_since(start)):
             builder.headings.append(replace(heading, start=start + heading.start))
     n_cut = 0
     for output in _elements(cell.get("outputs")):

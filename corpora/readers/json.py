@@ -4,17 +4,15 @@ Numbers keep their spelling. A short array of simple values is written on one li
 objects and arrays. Text that is not JSON is read as plain text, with a remark.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from json import JSONDecodeError, JSONDecoder
 from typing import Any
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document, Heading
+from spanwise.types import Heading
 
 from ..decoding import decode
-from .builder import TextBuilder, build_document, one_line, source_document
+from .builder import TextBuilder, one_line, source_builder
 
 MEDIA_TYPE = "application/json"
 LINES = "application/x-ndjson"
@@ -27,7 +25,7 @@ CONSTANTS = {True: "true", False: "false", None: "null"}
 DECODER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=str, strict=False)
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a JSON file, titled by the member "title" or "name" of its object.
 
     The file has one value, or one per line. Lines that are not JSON are left out, with a remark.
@@ -47,16 +45,14 @@ def read(data: bytes, document_id: str) -> Document:
         records, broken = _parse_lines(source)
         if len(records) <= len(broken):
             remark = f"not JSON ({error}); read as plain text"
-            return source_document(data, document_id, "text/plain", (source, encoding), remark=remark)
+            return source_builder("text/plain", (source, encoding), remark=remark)
         for number, record in records:
             writer.write(record, f"record {number}")
         media_type = LINES
         if broken:
             lines = ", ".join(map(str, broken[:3])) + (", …" if len(broken) > 3 else "")
             remark = f"no JSON record on {len(broken)} lines, which are left out: {lines}"
-    return build_document(
-        writer.builder, data, document_id, media_type, *titles, encoding=encoding, remark=remark
-    )
+    return writer.builder.described(media_type, *titles, encoding=encoding, remark=remark)
 
 
 def parse(source: str) -> Any:

@@ -1,6 +1,7 @@
-"""Reads plain text, reStructuredText, AsciiDoc and LaTeX: the text is stored unchanged, with its headings.
+"""Reads plain text, Markdown, reStructuredText, AsciiDoc and LaTeX: stored unchanged, with their headings.
 
-No directive is expanded, and no other file is opened.
+markdown-it-py finds the headings of Markdown, below the front matter. No directive is expanded, and no other
+file is opened.
 """
 
 from __future__ import annotations
@@ -9,12 +10,19 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from spanwise.types import Document, Heading
+from spanwise.types import Heading
 
 from ..decoding import decode
-from .builder import first_line, one_line, source_document
+from ..front_matter import front_matter, without_tags
+from .builder import TextBuilder, first_line, one_line, source_builder
 
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+LINE_END = re.compile(r"\r\n|\r|\n")  # as markdown-it counts lines
 LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n|\Z)")
 
 # reStructuredText: an underline of one punctuation character, and possibly an overline.
@@ -53,41 +61,84 @@ COMMAND = re.compile(r"\\[a-zA-Z]{1,40}\*?(?:\[[^\[\]]{0,200}\])?[ \t]{0,9}|\\(?
 SPACE = re.compile(r"~|\\[ ,;:]")
 
 
-def read_text(data: bytes, document_id: str) -> Document:
+def read_text(data: bytes) -> TextBuilder:
     """The document of a plain text file, titled by its first line."""
     decoded = decode(data)
-    return source_document(data, document_id, "text/plain", decoded, first_line(decoded[0]))
+    return source_builder("text/plain", decoded, first_line(decoded[0]))
 
 
-def read_rst(data: bytes, document_id: str) -> Document:
+def read_markdown(data: bytes) -> TextBuilder:
+    """The document of a Markdown file, titled by its front matter or its top heading."""
+    decoded = decode(data)
+    start, _ = front_matter(decoded[0])
+    headings = markdown_headings(decoded[0], start)
+    title = top_heading(decoded[0], headings, start)
+    return source_builder("text/markdown", decoded, title, headings=headings)
+
+
+def read_rst(data: bytes) -> TextBuilder:
     """The document of an .rst file, titled by its first section if that has the highest level."""
-    return _read(data, document_id, "text/x-rst", rst_headings)
+    return _read(data, "text/x-rst", rst_headings)
 
 
-def read_asciidoc(data: bytes, document_id: str) -> Document:
+def read_asciidoc(data: bytes) -> TextBuilder:
     """The document of an AsciiDoc file, titled by its first heading if that has the highest level."""
-    return _read(data, document_id, "text/asciidoc", asciidoc_headings)
+    return _read(data, "text/asciidoc", asciidoc_headings)
 
 
-def _read(data: bytes, document_id: str, media_type: str, find: Callable[[str], list[Heading]]) -> Document:
+def _read(data: bytes, media_type: str, find: Callable[[str], list[Heading]]) -> TextBuilder:
     decoded = decode(data)
     headings = find(decoded[0])
     is_top = headings and headings[0].level == min(heading.level for heading in headings)
     title = headings[0].text if is_top else ""
-    return source_document(data, document_id, media_type, decoded, title, headings=headings)
+    return source_builder(media_type, decoded, title, headings=headings)
 
 
-def read_tex(data: bytes, document_id: str) -> Document:
+def read_tex(data: bytes) -> TextBuilder:
     r"""The document of a .tex file, titled by its \title."""
     decoded = decode(data)
     headings, title = tex_headings(decoded[0])
-    return source_document(data, document_id, "text/x-tex", decoded, title, headings=headings)
+    return source_builder("text/x-tex", decoded, title, headings=headings)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
     """The offset and the text of each line, right-stripped; a single "\\r" also ends a line."""
     for line in LINE.finditer(text):
         yield line.start(), line[0].rstrip()
+
+
+def top_heading(text: str, headings: list[Heading], start: int) -> str:
+    """The only heading of the highest level, or the first if the text begins with it at `start`, or ""."""
+    if not headings:
+        return ""
+    level = min(heading.level for heading in headings)
+    top, *others = [heading for heading in headings if heading.level == level]
+    return "" if others and text[start : top.start].strip() else top.text
+
+
+def markdown_headings(text: str, start: int = 0) -> list[Heading]:
+    """The ATX and setext headings outside code, quotes and lists; `start` is the start of a line."""
+    from markdown_it import MarkdownIt
+
+    line_starts = [start, *(match.end() for match in LINE_END.finditer(text, start))]
+    parser = MarkdownIt("commonmark")
+    parser.core.ruler.disable(["inline", "text_join"])  # only headings need their inline markup parsed
+    headings = []
+    for opening, inline in pairwise(parser.parse(text[start:])):
+        words = (
+            _markdown_words(parser, without_tags(inline.content)) if opening.type == "heading_open" else ""
+        )
+        if words and opening.level == 0 and opening.map:
+            headings.append(Heading(line_starts[opening.map[0]], int(opening.tag[1:]), words))
+    return headings
+
+
+def _markdown_words(parser: MarkdownIt, source: str) -> str:
+    """The words of an inline source, without markup."""
+    children: list[Token] = []
+    parser.inline.parse(source, parser, {}, children)
+    shown = (child for child in children if child.type != "html_inline")
+    return one_line("".join(" " if child.type == "softbreak" else child.content for child in shown))
 
 
 def rst_headings(text: str) -> list[Heading]:

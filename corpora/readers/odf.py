@@ -4,17 +4,14 @@ Paragraphs are separated by empty lines and cells by " | ". List items start wit
 the text as "[1] …". Deleted text, annotations and ruby text are left out. Each slide is a page.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import chain
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
 
 from ..archive import Archive, Element, attribute, local_name
-from .builder import TextBuilder, build_document, join_remarks, one_line
+from .builder import TextBuilder, join_remarks, one_line
 from .xlsx import Cell, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
@@ -34,17 +31,17 @@ MAX_SPACES = 100  # of one element
 MAX_COLUMNS = 16_384  # of a sheet
 
 
-def read_text(data: bytes, document_id: str) -> Document:
+def read_text(data: bytes) -> TextBuilder:
     """The document of an .odt file, titled by its properties, its first heading or its first line."""
     root, body, title = _open(data, "text")
     writer = FlowWriter(root)
     writer.write_blocks(body)
     writer.write_notes(body)
     builder = writer.builder
-    return build_document(builder, data, document_id, TEXT, title, builder.first_heading, builder.first_line)
+    return builder.described(TEXT, title, builder.first_heading, builder.first_line)
 
 
-def read_spreadsheet(data: bytes, document_id: str) -> Document:
+def read_spreadsheet(data: bytes) -> TextBuilder:
     """The document of an .ods file, titled by its properties."""
     root, body, title = _open(data, "spreadsheet")
     hidden = _styles_with(root, "display", "false")
@@ -52,10 +49,10 @@ def read_spreadsheet(data: bytes, document_id: str) -> Document:
     for sheet in _children(body, "table"):
         writer.start_sheet(attribute(sheet, "name"), attribute(sheet, "style-name") in hidden)
         _write_sheet(writer, sheet)
-    return build_document(writer.builder, data, document_id, SPREADSHEET, title, remark=writer.remark)
+    return writer.builder.described(SPREADSHEET, title, remark=writer.remark)
 
 
-def read_presentation(data: bytes, document_id: str) -> Document:
+def read_presentation(data: bytes) -> TextBuilder:
     """The document of an .odp file, titled by its properties or its first slide; slide n is page n."""
     root, body, title = _open(data, "presentation")
     hidden_styles = _styles_with(root, "visibility", "hidden")
@@ -66,9 +63,7 @@ def read_presentation(data: bytes, document_id: str) -> Document:
             hidden.append(str(number))
         builder.add_page(_slide(root, slide, number))
     remark = join_remarks({"hidden slides": hidden})
-    return build_document(
-        builder, data, document_id, PRESENTATION, title, builder.first_heading, remark=remark
-    )
+    return builder.described(PRESENTATION, title, builder.first_heading, remark=remark)
 
 
 def _open(data: bytes, kind: str) -> tuple[Element, Element, str]:

@@ -11,8 +11,6 @@ inside each part. Columns keep the order in which they were drawn, and so do lin
 powers, fractions and sums.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -92,7 +90,7 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
 def _without(page: Page, indexes: set[int]) -> Page:
     """The page without the lines at some indexes."""
     left = Page(tuple(line for i, line in enumerate(page.lines) if i not in indexes), page.remark)
-    return Page(left.lines, NO_TEXT) if indexes and not left.text else left
+    return left if left.text else Page(left.lines, NO_TEXT)
 
 
 def _edge(lines: Sequence[Line], top: bool) -> list[int]:

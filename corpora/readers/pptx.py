@@ -4,15 +4,11 @@ Titles are headings. Each paragraph of a shape is a line, list items start with 
 by " | ". A chart is the table of its numbers. Pictures, diagrams and footers are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
-from spanwise.types import Document
-
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks, one_line
+from .builder import TextBuilder, join_remarks, one_line
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
@@ -21,7 +17,7 @@ BULLETS = ("buChar", "buAutoNum", "buBlip")
 MAX_GROUPS = 50  # groups of shapes inside groups
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of a .pptx file, titled by its properties or its first slide; slide n is page n."""
     from pptx import Presentation
 
@@ -40,15 +36,15 @@ def read(data: bytes, document_id: str) -> Document:
         title = show.core_properties.title or ""
     remark = join_remarks({"hidden slides": hidden, "slides without text": empty})
     titles = (title, builder.first_heading, builder.first_line)
-    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, remark=remark)
+    return builder.described(MEDIA_TYPE, *titles, remark=remark)
 
 
 def _page(slide: Any, number: int) -> TextBuilder:
     """The text of a slide with its heading and labels; empty if the slide has no text."""
     builder = TextBuilder()
     title = slide.shapes.title
-    if title is not None and (words := one_line(title.text_frame.text)):
-        builder.add_heading(builder.write(words), 1)
+    if title is not None:
+        builder.write_heading(one_line(title.text_frame.text), 1)
     for shape in _shapes(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
             builder.end_line(blank=True)

@@ -1,17 +1,14 @@
 """Reads Rich Text Format with striprtf: paragraphs and rows of tables, without headings."""
 
-from __future__ import annotations
-
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
 
-from .builder import TextBuilder, build_document, one_line
+from .builder import TextBuilder, one_line
 
 MEDIA_TYPE = "application/rtf"
 MAX_BYTES = 50_000_000
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of an .rtf file, titled by its first line."""
     from striprtf.striprtf import rtf_to_text
 
@@ -26,4 +23,4 @@ def read(data: bytes, document_id: str) -> Document:
         is_row = line.endswith("|")  # striprtf ends each cell with it
         cells = [one_line(cell) for cell in line.split("|")]
         builder.write_paragraph(" | ".join(cells).strip(" |") if is_row else line.strip(), blank=not is_row)
-    return build_document(builder, data, document_id, MEDIA_TYPE, builder.first_line)
+    return builder.described(MEDIA_TYPE, builder.first_line)

@@ -5,8 +5,6 @@ becomes a heading, so that each passage of its sheet has it. Formulas show the v
 Hidden rows and columns are read; comments, charts and text boxes are left out.
 """
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -14,10 +12,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from spanwise.types import Document, Heading
+from spanwise.types import Heading
 
 from ..archive import office_file
-from .builder import TextBuilder, build_document, join_remarks, one_line, shorten
+from .builder import TextBuilder, join_remarks, one_line, shorten
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_CELLS = 1_000_000  # of a workbook
@@ -41,7 +39,7 @@ class Cell:
     is_words: bool = True
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of an .xlsx file, titled by its properties."""
     from openpyxl import load_workbook
 
@@ -56,7 +54,7 @@ def read(data: bytes, document_id: str) -> Document:
                 if not writer.write_row(number, list(_cells(row))):
                     break
         title = book.properties.title or ""
-    return build_document(writer.builder, data, document_id, MEDIA_TYPE, title, remark=writer.remark)
+    return writer.builder.described(MEDIA_TYPE, title, remark=writer.remark)
 
 
 def _cells(row: Sequence[Any]) -> Iterator[Cell]:

@@ -5,17 +5,14 @@ HTML in a value, as in feeds, is read as its text. A file that is not well-forme
 a remark. A file beyond the limits of the parser (256 levels, multiplying entities) is rejected.
 """
 
-from __future__ import annotations
-
 import re
 from html.entities import html5
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import decode
-from .builder import TextBuilder, build_document, one_line, source_document
+from .builder import TextBuilder, one_line, source_builder
 from .html import parse_html, write_page
 
 MEDIA_TYPE = "application/xml"
@@ -37,7 +34,7 @@ DROPPED = frozenset("script style svg colspec indexterm binary".split())
 MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blockquote|pre)[\s/>]", re.I)
 
 
-def read(data: bytes, document_id: str) -> Document:
+def read(data: bytes) -> TextBuilder:
     """The document of an XML file, titled by its only heading of the highest level."""
     from lxml.etree import XMLSyntaxError
 
@@ -47,13 +44,13 @@ def read(data: bytes, document_id: str) -> Document:
         root = _parse_tree(source)
     except XMLSyntaxError as error:
         remark = f"not well-formed XML ({error.msg}); read as plain text"
-        return source_document(data, document_id, "text/plain", (source, encoding), remark=remark)
+        return source_builder("text/plain", (source, encoding), remark=remark)
     builder = TextBuilder()
     _write(builder, root, 1)
     highest = min((heading.level for heading in builder.headings), default=0)
     tops = [heading.text for heading in builder.headings if heading.level == highest]
     titles = tops if len(tops) == 1 else []
-    return build_document(builder, data, document_id, MEDIA_TYPE, *titles, encoding=encoding)
+    return builder.described(MEDIA_TYPE, *titles, encoding=encoding)
 
 
 def _parse_tree(source: str) -> Element:

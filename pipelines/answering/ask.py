@@ -5,8 +5,6 @@ several passages. Below the fitted threshold the question is declined, and the n
 returned instead.
 """
 
-from __future__ import annotations
-
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +17,7 @@ from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passage, Span, Spelling
 
+from ...corpora.passages import label_at
 from ...index.analysis import Analyzer
 from ...index.live_postings import LivePostings
 from ...index.snapshot import Snapshot
@@ -337,8 +336,7 @@ def place_of(
         return None, line, ""
     document = document_of(span.document_id)
     page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-    n_labels = bisect_right(document.labels, span.start, key=lambda label: label.start)
-    return page, line, document.labels[n_labels - 1].text if n_labels else ""
+    return page, line, label_at(document.labels, span.start)
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:

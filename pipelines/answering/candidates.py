@@ -3,8 +3,6 @@
 For a declined question, also the section whose heading the question names.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from functools import lru_cache
 
 from spanwise.types import Document, Hit, Passage, PassageMass, ScoredSpan, Span
 
-from ...corpora.sentences import sentence_spans
+from ...corpora.sentences import Bounds, sentence_spans
 from ...eval.squad import normalize_answer
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
@@ -63,7 +61,7 @@ class Question:
 
 
 @lru_cache(CACHED_PASSAGES)
-def passage_sentences(text: str) -> tuple[tuple[int, int], ...]:
+def passage_sentences(text: str) -> tuple[Bounds, ...]:
     """The `sentence_spans` of a passage's text, computed once for reader, candidates and summary."""
     return tuple(sentence_spans(text))
 

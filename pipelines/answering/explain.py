@@ -3,8 +3,6 @@
 For a document of the user's choice, also the stage at which it dropped out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 

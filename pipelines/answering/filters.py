@@ -3,8 +3,6 @@
 No part of a filter gets into an SQL statement: types, times and metadata are compared here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """An overview of documents: counts by format, dates, and a line with headings for each document or folder."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Spelling correction: misspelled words of a question are replaced by words of the documents."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from spanwise.types import QuestionTerm, SearchedWord, Spelling

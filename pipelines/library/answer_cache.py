@@ -5,11 +5,10 @@ result is never that of an older commit or another model. Values are JSON withou
 While the file is locked, full or read-only, nothing is cached (`fault`). A damaged file is replaced.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sqlite3
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -50,10 +49,14 @@ class AnswerCache:
         self._lock = Lock()
 
     def get(self, kind: type[Result], key: str, question: str, where: Filter | None) -> Result | None:
-        """The result of this type under a key, or None."""
+        """The result of this type under a key, or None; an answer with the time of the look-up."""
+        began = time.perf_counter()
         for value, digest in self._run(("SELECT value, digest FROM results WHERE key = ?", (key,))):
             if digest == _sha256(key + value):
-                result: Result = _with_question(rebuilt(kind, json.loads(value)), question, where)
+                stored = _with_question(rebuilt(kind, json.loads(value)), question, where)
+                timings_ms = {"cache": (time.perf_counter() - began) * 1000}
+                from_cache = {"cached": True, "timings_ms": timings_ms} if kind is Answer else {}
+                result: Result = replace(stored, **from_cache)
                 return result
         return None
 

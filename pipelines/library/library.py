@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -54,7 +54,7 @@ from .loaded_models import (
     command,
     model_setting,
 )
-from .open_commit import OpenCommits
+from .open_commit import OpenCommit, OpenCommits
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever, TokenEncoder
@@ -302,14 +302,8 @@ class Library:
         """The best `k` passages for each question; several questions are computed together."""
         options = replace(options or SearchOptions(), **changes)
         questions = [checked_question(question) for question in questions]
-        key, cached = self._cached(SearchResult, questions, options)
-        if cached:
-            return [cached]
-        with self._commits.current() as commit:
-            results = commit.search(questions, options, on_progress)
-        if key:
-            self._store_result(key, commit.digest, questions[0], options, results[0])
-        return results
+        compute = partial(OpenCommit.search, questions=questions, options=options, on_progress=on_progress)
+        return self._cached(SearchResult, questions, options, compute)
 
     def spelled(self, question: str) -> Spelling:
         """The question as typed and as searched, with misspelled words corrected."""
@@ -338,17 +332,11 @@ class Library:
         """One answer per question; several questions are computed together."""
         options = replace(options or AskOptions(), **changes)
         questions = [checked_question(question) for question in questions]
-        began = time.perf_counter()
-        key, cached = self._cached(Answer, questions, options)
-        if cached:
-            timings_ms = {"cache": (time.perf_counter() - began) * 1000}
-            return [replace(cached, cached=True, timings_ms=timings_ms)]
-        with self._commits.current() as commit:
-            traces = commit.answerer(options, on_progress=on_progress).trace(questions)
-        answers = [trace.answer for trace in traces]
-        if key:
-            self._store_result(key, commit.digest, questions[0], options, answers[0])
-        return answers
+
+        def compute(commit: OpenCommit) -> list[Answer]:
+            return commit.answerer(options, on_progress=on_progress).answer(questions)
+
+        return self._cached(Answer, questions, options, compute)
 
     def explain(
         self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any
@@ -415,26 +403,32 @@ class Library:
     # Private
 
     def _cached(
-        self, kind: type[Result], questions: Sequence[str], options: SearchOptions
-    ) -> tuple[str, Result | None]:
-        """The key of the result in the cache, "" if it is not to be stored, and the result if it is there.
+        self,
+        kind: type[Result],
+        questions: Sequence[str],
+        options: SearchOptions,
+        compute: Callable[[OpenCommit], list[Result]],
+    ) -> list[Result]:
+        """The results of some questions: from the cache, or computed with the last commit and cached.
 
         Several questions are not cached, because the last digits of a vector depend on the texts encoded
-        beside it. Results of a user's own retriever or reader are not cached either.
+        beside it. Results of a user's own retriever or reader are not cached either, nor is one whose commit
+        or model changed since the look-up.
         """
-        digests = self._models.digests(options) if self._cache and len(questions) == 1 else None
-        if self._cache is None or digests is None:
-            return "", None
-        key = result_key(self.store.commit_digest(), questions[0], options, digests)
-        return key, self._cache.get(kind, key, questions[0], options.where)
+        cache = self._cache if len(questions) == 1 else None
 
-    def _store_result(
-        self, key: str, commit: str, question: str, options: SearchOptions, result: Answer | SearchResult
-    ) -> None:
-        """Cache the result under its key, unless the commit or a model changed since the look-up."""
-        digests = self._models.digests(options)
-        if self._cache and digests is not None and key == result_key(commit, question, options, digests):
-            self._cache.put(key, commit, result)
+        def key_of(commit: str) -> str:
+            digests = self._models.digests(options) if cache else None
+            return "" if digests is None else result_key(commit, questions[0], options, digests)
+
+        key = key_of(self.store.commit_digest()) if cache else ""
+        if cache and key and (cached := cache.get(kind, key, questions[0], options.where)):
+            return [cached]
+        with self._commits.current() as commit:
+            results = compute(commit)
+        if cache and key and key == key_of(commit.digest):
+            cache.put(key, commit.digest, results[0])
+        return results
 
     def _sync_words(self, on_progress: ProgressCallback, **options: Any) -> SyncReport:
         from ..parsing.sync import sync_words

@@ -180,10 +180,9 @@ class LoadedModels:
         settings = self._store.settings
         stages = stages_of(below)
         names: dict[ModelKind, str] = {"cross-encoder": reranker} if reranker else {}
-        if "colbert" in stages and settings.get(COLBERT):
-            names["token-encoder"] = settings[COLBERT]
-        if "dense" in stages and settings[MODEL]:
-            names["encoder"] = settings[MODEL]
+        names |= {
+            kind: settings[key] for stage, key, kind in VECTORS if stage in stages and settings.get(key)
+        }
         digests = {}
         if isinstance(options, AskOptions):
             if not isinstance(options.reader, str):

@@ -26,7 +26,7 @@ from ...index.store import Store
 from ...models.model_files import wrong_weights
 from ..folders import CATALOG_NAME, Root, is_writable, resolve_index
 from .answer_cache import CACHE_NAME, AnswerCache
-from .loaded_models import COLBERT, MODEL, RERANKER, LoadedModels, ModelKind, command
+from .loaded_models import COLBERT, MODEL, RERANKER, VECTORS, LoadedModels, ModelKind, command
 
 if TYPE_CHECKING:
     from ...index.snapshot import Snapshot
@@ -240,10 +240,7 @@ def installation_record(store: Store, models: LoadedModels) -> dict[str, Any]:
 def _model_digests(store: Store, models: LoadedModels, problems: list[str]) -> dict[str, dict[str, str]]:
     """Name and digest of each model in use; a model that cannot be used is added to the problems."""
     names: dict[ModelKind, str] = {"reader": "builtin", "cross-encoder": RERANKER}
-    if store.settings[MODEL]:
-        names["encoder"] = store.settings[MODEL]
-    if store.settings.get(COLBERT):
-        names["token-encoder"] = store.settings[COLBERT]
+    names |= {kind: store.settings[key] for _, key, kind in VECTORS if store.settings.get(key)}
     digests: dict[str, dict[str, str]] = {}
     for kind, name in names.items():
         try:

@@ -4,8 +4,6 @@ File events can be lost, and some network drives send none. So there is also a s
 minutes. A sync that fails is reported once and tried again. Watching waits for a missing folder.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress

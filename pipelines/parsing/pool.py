@@ -6,8 +6,6 @@ document: id and digest are the parent's, passages take their text from the docu
 are checked.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -29,7 +27,7 @@ from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage
 
 from ...corpora.folder import FoundFile
-from ...corpora.readers.pdf_page import Box
+from ...corpora.readers.pdf import Box
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure
@@ -398,7 +396,7 @@ class PageDrawer:
     def boxes(
         self, data: bytes, page: int, words: str, before: str, after: str
     ) -> tuple[int, float, float, list[Box]]:
-        """Pages, width, height, and boxes around words; see `corpora.readers.pdf_page.page_boxes`."""
+        """Pages, width, height, and boxes around words; see `corpora.readers.pdf.page_boxes`."""
         request = {"page": page, "words": words, "before": before, "after": after}
         with self._asking:
             answer, _ = self._worker.ask(request, data)

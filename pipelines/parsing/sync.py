@@ -93,15 +93,11 @@ def name_of(parse: Parse) -> str:
 
 def _parsed_by_others(snapshot: Snapshot, own: Mapping[str, Parse]) -> set[str]:
     """The documents with a suffix of these parsers that something else parsed."""
-    if not own:
-        return set()
-    names = {suffix: name_of(parse) for suffix, parse in own.items()}
-    stale = set()
-    for document in snapshot.descriptions():
-        name = names.get(suffix_of(document.id))
-        if name is not None and document.metadata.get(PARSER) != name:
-            stale.add(document.id)
-    return stale
+    return {
+        document.id
+        for document in (snapshot.descriptions() if own else ())
+        if (parse := own.get(suffix_of(document.id))) and document.metadata.get(PARSER) != name_of(parse)
+    }
 
 
 @dataclass(frozen=True, slots=True)

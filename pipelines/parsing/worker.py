@@ -5,8 +5,6 @@ its parent does. Where the system lacks a limit (Windows has none, macOS none on
 timeout holds.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -23,6 +21,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Passage
 
 from ...corpora.passages import split
+from ...corpora.readers.pdf import page_boxes, page_png
 from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure, indexed_text
@@ -134,8 +133,6 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
 def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple[Any, ...]:
     """The header and the blocks of an answer: a document with its passages and terms, or a page."""
     if "page" in header:
-        from ...corpora.readers.pdf_page import page_boxes, page_png
-
         if "width" in header:
             return {}, page_png(data, header["page"], header["width"])
         boxes = page_boxes(data, header["page"], header["words"], header["before"], header["after"])

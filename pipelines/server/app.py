@@ -37,7 +37,7 @@ from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptio
 
 from ...corpora.folder import read_regular
 from ...corpora.ignore import path_matcher
-from ...corpora.readers.pdf_page import MAX_WIDTH
+from ...corpora.readers.pdf import MAX_WIDTH
 from ..answering.summarize import sentence_record, summary_record
 from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record

@@ -6,11 +6,14 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
+from valid_documents import documents_of
 
 from spanwise.corpora.passages import WORD_WEIGHT, cut, split
-from spanwise.corpora.readers import markdown
+from spanwise.corpora.readers import markup
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.types import Document, Passage
+
+read_markdown = documents_of(markup.read_markdown)
 
 
 def plain(text: str, **more: object) -> Document:
@@ -18,7 +21,7 @@ def plain(text: str, **more: object) -> Document:
 
 
 def passages(source: str, words: int = 40, overlap: int = 0) -> list[Passage]:
-    return split(markdown.read(source.encode(), "d.md"), words, overlap)
+    return split(read_markdown(source.encode(), "d.md"), words, overlap)
 
 
 def body(n_words: int, word: str = "word") -> str:

@@ -6,6 +6,7 @@ import pytest
 from made_files import MAKERS, as_pdf
 from made_office import archive, as_eml
 
+from spanwise.corpora.readers.builder import TextBuilder
 from spanwise.corpora.reading import BY_SUFFIX, parse
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
@@ -78,7 +79,7 @@ def test_files_that_cannot_be_read_say_why(data: bytes, name: str, reason: str) 
 
 
 def test_the_error_of_a_reader_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(data: bytes, document_id: str) -> Document:
+    def fail(data: bytes) -> TextBuilder:
         raise RecursionError("too deep")
 
     monkeypatch.setitem(BY_SUFFIX, ".html", fail)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 from made_files import csv_of
+from valid_documents import documents_of
 
 from spanwise.corpora.passages import split
-from spanwise.corpora.readers.csv import cells, read, records
+from spanwise.corpora.readers import csv
+from spanwise.corpora.readers.csv import cells, records
 from spanwise.errors import DocumentRejected
+
+read = documents_of(csv.read)
 
 FIELDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=9)
 TOWNS = 'town,population,note\nMill Town,4000,"old,\nbut growing"\nHale,12,\n'

@@ -8,9 +8,12 @@ import docx
 import pytest
 from docx.oxml import parse_xml
 from made_files import saved
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.docx import read
+from spanwise.corpora.readers import docx as reader
 from spanwise.types import Document
+
+read = documents_of(reader.read)
 
 NAMESPACES = (
     'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" '

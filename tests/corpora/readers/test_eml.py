@@ -5,8 +5,11 @@ from __future__ import annotations
 from email.message import EmailMessage
 
 import pytest
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.eml import read
+from spanwise.corpora.readers import eml
+
+read = documents_of(eml.read)
 
 
 def mail(body: str = "words", **headers: str) -> EmailMessage:

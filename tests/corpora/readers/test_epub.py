@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 from made_office import book, without
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.epub import read
+from spanwise.corpora.readers import epub
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
+
+read = documents_of(epub.read)
 
 NCX = (
     '<?xml version="1.0"?><!DOCTYPE ncx PUBLIC "-//NISO//DTD ncx 2005-1//EN" "ncx-2005-1.dtd">'

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.html import read
+from spanwise.corpora.readers import html
+
+read = documents_of(html.read)
 
 
 def text(page: str) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
-from spanwise.corpora.readers.ipynb import read
+from valid_documents import documents_of
+
+from spanwise.corpora.readers import ipynb
 from spanwise.types import Document
+
+read = documents_of(ipynb.read)
 
 PICTURE = {"output_type": "display_data", "data": {"image/png": "iVBORw0K", "text/plain": ["<Figure>"]}}
 ERROR = {"output_type": "error", "ename": "KeyError", "evalue": "'x'", "traceback": ["\x1b[0;31mno\x1b[0m"]}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
 from spanwise.corpora.passages import label_at
-from spanwise.corpora.readers.json import read
+from spanwise.corpora.readers import json
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
+
+read = documents_of(json.read)
 
 
 def made(source: str, name: str = "a.json") -> Document:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.markdown import read
+from spanwise.corpora.readers import markup
+
+read_markdown = documents_of(markup.read_markdown)
 
 
 def headings(source: str) -> list[tuple[int, str, str]]:
     """Level, words and the source at the offset of each heading."""
-    document = read(source.encode(), "notes.md")
+    document = read_markdown(source.encode(), "notes.md")
     return [(h.level, h.text, document.text[h.start :].splitlines()[0]) for h in document.headings]
 
 
 def title(source: str) -> str:
-    return read(source.encode(), "sub/notes.md").title
+    return read_markdown(source.encode(), "sub/notes.md").title
 
 
 def test_atx_and_setext_headings_are_found() -> None:

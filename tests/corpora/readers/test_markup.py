@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
 from spanwise.corpora.passages import split
-from spanwise.corpora.readers.markup import read_asciidoc, read_rst, read_tex, read_text
+from spanwise.corpora.readers import markup
+
+read_asciidoc = documents_of(markup.read_asciidoc)
+read_rst = documents_of(markup.read_rst)
+read_tex = documents_of(markup.read_tex)
+read_text = documents_of(markup.read_text)
 
 READERS = {"txt": read_text, "rst": read_rst, "adoc": read_asciidoc, "tex": read_tex}
 BOOK = "=====\nBook\n=====\n\nwords\n\nOne\n===\n\n.. _two:\nTwo\n---\ntext\n\nThree\n~~~~~\n\nFour\n====\n"

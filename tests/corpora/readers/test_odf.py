@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 from made_office import as_odt, odf, rezipped
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.odf import read_presentation, read_spreadsheet, read_text
+from spanwise.corpora.readers import odf as reader
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
+
+read_presentation = documents_of(reader.read_presentation)
+read_spreadsheet = documents_of(reader.read_spreadsheet)
+read_text = documents_of(reader.read_text)
 
 
 def text_of(body: str, styles: str = "") -> Document:

@@ -8,9 +8,13 @@ import pytest
 from made_files import pdf_of
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.pdf import read, rejoin_words
+from spanwise.corpora.readers import pdf
+from spanwise.corpora.readers.pdf import rejoin_words
 from spanwise.errors import DocumentRejected
+
+read = documents_of(pdf.read)
 
 UNMAPPED = (  # a page whose font says that "A" is a character of private use
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"

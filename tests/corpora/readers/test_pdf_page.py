@@ -8,7 +8,7 @@ import pytest
 from made_files import pdf_of
 from PIL import Image
 
-from spanwise.corpora.readers.pdf_page import page_boxes, page_png
+from spanwise.corpora.readers.pdf import page_boxes, page_png
 from spanwise.errors import DocumentRejected
 
 PAGES = pdf_of([["The mill is old.", "The mill burned and the coun-", "cil wept."], ["Second page."]])

@@ -11,9 +11,12 @@ from pptx.enum.chart import XL_CHART_TYPE
 from pptx.presentation import Presentation
 from pptx.slide import Slide
 from pptx.util import Inches
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.pptx import read
+from spanwise.corpora.readers import pptx as reader
 from spanwise.types import Document
+
+read = documents_of(reader.read)
 
 TITLE_AND_BODY = 1
 TITLE_ONLY = 5

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.rtf import read
+from spanwise.corpora.readers import rtf
 from spanwise.errors import DocumentRejected
+
+read = documents_of(rtf.read)
 
 SOURCE = (
     rb"{\rtf1\ansi\ansicpg1252{\info{\title No}}\pard The M\'fchle\par\par It is old.\par"

@@ -9,8 +9,11 @@ import openpyxl
 import pytest
 from hypothesis import given, strategies as st
 from made_office import NOT_IN_XML, rezipped, workbook
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.xlsx import read
+from spanwise.corpora.readers import xlsx
+
+read = documents_of(xlsx.read)
 
 ANY_WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 WORDS = ANY_WORDS.map(lambda text: " ".join(NOT_IN_XML.sub("", text).split()))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from valid_documents import documents_of
 
-from spanwise.corpora.readers.xml import read
+from spanwise.corpora.readers import xml
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document
+
+read = documents_of(xml.read)
 
 
 def made(source: str) -> Document:
