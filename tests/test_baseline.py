@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from small_squad import small_squad
+from helpers.squad import small_squad
 
 ROOT = Path(__file__).parent.parent
 

@@ -7,8 +7,8 @@ import shutil
 
 import numpy as np
 import pytest
-from made_corpora import MODEL, stage, vector_of
-from made_rows import NOBODY, collection, exact_ids, places, vectors_in
+from helpers.corpora import MODEL, stage, vector_of
+from helpers.passage_rows import NOBODY, collection, exact_ids, places, vectors_in
 from workload import complaints, flipped, scrambled, truncated, zeroed
 
 from spanwise.index import ann

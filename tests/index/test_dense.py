@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.passage_rows import NOBODY, places, unit, vectors_in
 from hypothesis import given
 from hypothesis import strategies as st
-from made_rows import NOBODY, places, unit, vectors_in
 
 from spanwise.errors import VectorRejected
 from spanwise.index.dense import VectorIndex

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.postings import segment_of
 from hypothesis import given
 from hypothesis import strategies as st
-from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import lexical

@@ -6,10 +6,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from helpers.passage_rows import NOBODY, collection, vectors_in
+from helpers.token_vectors import codebook, tokens_of
 from hypothesis import given
 from hypothesis import strategies as st
-from made_rows import NOBODY, collection, vectors_in
-from made_token_vectors import codebook, tokens_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import passage_rows as rows

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.postings import segment_of
 from hypothesis import given
 from hypothesis import strategies as st
-from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.live_postings import CorpusStatistics, LivePostings

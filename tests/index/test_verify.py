@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import suppress
 
 import pytest
-from made_corpora import stage
+from helpers.corpora import stage
 from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tiny_models import (
+from helpers.tiny_models import (
     LANGUAGES,
     classifier,
     multi_vector_model,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
+from helpers.tiny_models import changed_base
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
-from tiny_models import changed_base
 from torch import nn
 
 from spanwise.errors import ModelRejected

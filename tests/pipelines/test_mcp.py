@@ -8,9 +8,9 @@ import sys
 
 import anyio
 import pytest
+from helpers.scripted_reader import read_by
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from scripted_reader import read_by
 from starlette.testclient import TestClient
 
 from spanwise.pipelines.json_records import search_record

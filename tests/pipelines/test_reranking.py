@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tiny_models import classifier
+from helpers.tiny_models import classifier
 
 import spanwise
 from spanwise.models import third_party as foreign

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from helpers.scripted_reader import read_by
 from reportlab.pdfgen.canvas import Canvas
-from scripted_reader import read_by
 from starlette.testclient import TestClient
 
 import spanwise

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from scripted_reader import Flat, read_by
+from helpers.scripted_reader import Flat, read_by
 
 from spanwise.errors import IndexClosed
 

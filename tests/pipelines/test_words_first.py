@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.scripted_reader import read_by
 
 import spanwise
 from spanwise.pipelines.parsing import sync
-from tests.scripted_reader import read_by
 
 QUESTION = "mill stones"
 
@@ -99,7 +99,7 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
         "import sys, os, signal, spanwise\n"
         "from spanwise.models import encoder, model_files\n"
         "from spanwise.pipelines.parsing import sync\n"
-        "from word_encoder import WordEncoder\n"
+        "from helpers.word_encoders import WordEncoder\n"
         "known, parts = WordEncoder('words'), []\n"
         "encoder.load_token_encoder = lambda name: known\n"
         "model_files.model_digest = lambda name, kind='encoder': 'words'\n"

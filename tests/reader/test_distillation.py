@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_models import tiny_span_model
+from helpers.tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model

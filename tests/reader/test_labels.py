@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from tiny_models import tiny_span_model
+from helpers.tiny_models import tiny_span_model
 
 from spanwise.errors import DataMalformed, FormatTooNew, ModelMismatch
 from spanwise.reader import labels

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 import torch
-from made_readers import question_answerer
+from helpers.checkpoints import question_answerer
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from spanwise.errors import ModelRejected

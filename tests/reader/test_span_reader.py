@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 import torch
+from helpers.tiny_models import tiny_span_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import tiny_span_model
 
 from spanwise.models.batching import Batcher
 from spanwise.reader.load import load_reader

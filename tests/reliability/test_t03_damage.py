@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from crashes import Say, run
-from made_corpora import Corpus
+from helpers.corpora import Corpus
 from workload import (
     HISTORY,
     Damage,

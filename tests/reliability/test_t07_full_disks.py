@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from crashes import Operation, Say, recorded, run
-from made_corpora import Corpus
+from helpers.corpora import Corpus
 from workload import HISTORY, MERGING, check, check_recovered, commit, make_index
 
 from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull

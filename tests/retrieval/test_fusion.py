@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
+from helpers.corpora import PLAIN
 from hypothesis import given
 from hypothesis import strategies as st
-from made_corpora import PLAIN
 
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever

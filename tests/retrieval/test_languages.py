@@ -9,7 +9,7 @@ from __future__ import annotations
 from unicodedata import normalize
 
 import pytest
-from made_corpora import document_of
+from helpers.corpora import document_of
 
 from spanwise.index import FileState
 from spanwise.index.analysis import Analyzer

@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from made_corpora import PLAIN
+from helpers.corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from made_collections import write_lists
+from helpers.ranking_data import write_lists
 
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from helpers.files import csv_of
 from hypothesis import given
 from hypothesis import strategies as st
-from made_files import csv_of
 
 from spanwise.corpora.passages import split
 from spanwise.corpora.readers.csv import cells, read, records

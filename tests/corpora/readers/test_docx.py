@@ -7,7 +7,7 @@ from collections.abc import Callable
 import docx
 import pytest
 from docx.oxml import parse_xml
-from made_files import saved
+from helpers.files import saved
 
 from spanwise.corpora.readers.docx import read
 from spanwise.types import Document

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_office import book, without
+from helpers.office_files import book, without
 
 from spanwise.corpora.readers.epub import read
 from spanwise.errors import DocumentRejected

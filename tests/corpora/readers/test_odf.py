@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from made_office import as_odt, odf, rezipped
+from helpers.office_files import as_odt, odf, rezipped
 
 from spanwise.corpora.readers.odf import read_presentation, read_spreadsheet, read_text
 from spanwise.errors import DocumentRejected

@@ -7,9 +7,9 @@ from io import BytesIO
 
 import openpyxl
 import pytest
+from helpers.office_files import NOT_IN_XML, rezipped, workbook
 from hypothesis import given
 from hypothesis import strategies as st
-from made_office import NOT_IN_XML, rezipped, workbook
 
 from spanwise.corpora.readers.xlsx import read
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.passage_rows import random_unit as unit
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_rows import random_unit as unit
 
 from spanwise.index.maxsim.codebook import Codebook
 

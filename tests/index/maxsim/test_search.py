@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.passage_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import codebook, kernels, search

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_corpora import MODEL, stage
-from made_token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
+from helpers.corpora import MODEL, stage
+from helpers.token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
 
 from spanwise.errors import IndexCorrupt, IndexEmpty, VectorRejected
 from spanwise.index.catalog import CatalogWriter

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from helpers.scripted_reader import asker, by_margin, confined
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.answering.ask import merge_same_answers
 from spanwise.pipelines.answering.candidates import answer_key
@@ -66,12 +66,14 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
 
 def test_an_answer_for_several_things_has_parts_in_several_passages(library, monkeypatch):
     several = partial(ScoredSpan, is_list_question=True)
-    monkeypatch.setattr("scripted_reader.ScoredSpan", several)
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", several)
     script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 0.1, 0.0))
     sure = by_margin(0.9)
     answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
     assert texts_of(answer.parts) == ["Ada Rook", "Ute Falk"]
-    monkeypatch.setattr("scripted_reader.ScoredSpan", partial(several, is_list_question=False, verdict="no"))
+    monkeypatch.setattr(
+        "helpers.scripted_reader.ScoredSpan", partial(several, is_list_question=False, verdict="no")
+    )
     answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
     assert answer.parts == ()
     assert answer.verdict == "no"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from scripted_reader import asker, by_margin
+from helpers.scripted_reader import asker, by_margin
 
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.answering.candidates import content_terms

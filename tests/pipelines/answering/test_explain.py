@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from scripted_reader import read_by
+from helpers.scripted_reader import read_by
 
 from spanwise.errors import DocumentNotFound
 from spanwise.pipelines.json_records import explanation_record

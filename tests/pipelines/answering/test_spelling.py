@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scripted_reader import asker
+from helpers.scripted_reader import asker
 
 import spanwise
 from spanwise.pipelines.json_records import answer_record

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from helpers.scripted_reader import read_by
 
 import spanwise
 from spanwise.errors import DocumentNotFound, IndexEmpty
@@ -13,7 +14,6 @@ from spanwise.pipelines.answering import summarize as summaries
 from spanwise.pipelines.answering.summarize import choose_sentences, summary_record
 from spanwise.pipelines.cli.options import say_what_is_sent
 from spanwise.types import Filter
-from tests.scripted_reader import read_by
 
 TEXTS = {
     "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook. It burned on 3 May 1871. "

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from scripted_reader import Scripted, read_by
+from helpers.scripted_reader import Scripted, read_by
 
 import spanwise
 from spanwise.pipelines.library import open_commit

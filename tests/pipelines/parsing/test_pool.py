@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import hostile_child
 import pytest
-from made_files import pdf_of
+from helpers import hostile_child
+from helpers.files import pdf_of
 
 import spanwise
 from spanwise.corpora.passages import split
@@ -121,7 +121,8 @@ def test_children_end_with_their_parent(tmp_path: Path) -> None:
     code = f"""
 import sys
 sys.path[:0] = {[str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]!r}
-import hostile_child, os, threading
+import os, threading
+from helpers import hostile_child
 from spanwise.pipelines.parsing import pool as parse_pool
 from spanwise.index.analysis import Analyzer
 parse_pool.START = hostile_child.START

@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from tiny_models import tiny_encoder
+from helpers.tiny_models import tiny_encoder
 
 import spanwise
 from spanwise.pipelines.parsing import sync

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
-from made_token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
 from numpy.typing import NDArray
 
+from helpers.corpora import MODEL, PLAIN, Texts, stage, vector_of
+from helpers.token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
 from spanwise.index import Store
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_index

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_token_vectors import put_tokens
 from numpy.typing import NDArray
 
+from helpers.token_vectors import put_tokens
 from spanwise.index import FileState, Snapshot, Store, Writer
 from spanwise.index.analysis import Analyzer
 from spanwise.types import Document, Passage
