@@ -11,7 +11,7 @@ import pytest
 import spanwise
 from spanwise.pipelines.cli.main import VERBS
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "api_page.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "api_page.py"))
 IN_PYTHON = {
     "index": "Library.sync", "search": "Library.search", "ask": "Library.ask",
     "summarize": "Library.summarize", "status": "Library.status", "verify": "verify",

@@ -112,7 +112,7 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
         "known.encode_passages = dying\n"
         "with spanwise.open(sys.argv[1]) as library: library.sync(workers=1)\n"
     )
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     code = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r})\n{script}", str(notes)]
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from helpers.squad import small_squad
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_part_is_measured_once_for_a_commit(tmp_path: Path) -> None:
