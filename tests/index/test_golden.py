@@ -39,7 +39,7 @@ def answers(store: Store) -> dict[str, Any]:
                 [p.id, p.document_id, p.start, p.end, p.text]
                 for p in snapshot.passages(snapshot.passage_ids())
             ],
-            "refusals": {name: one.reason for name, one in snapshot.unread_files().items()},
+            "refusals": {name: file.reason for name, file in snapshot.unread_files().items()},
             "settings": dict(snapshot.settings),
             "bm25": [[hit.passage.id, round(hit.score, 9)] for hit in lexical],
             "dense": [dense.passage_ids.tolist(), np.round(dense.scores, 6).tolist()],
