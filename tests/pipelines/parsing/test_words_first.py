@@ -33,7 +33,8 @@ def notes(tmp_path, words, monkeypatch):
 
 def stop_after(words, monkeypatch, n):
     """Interrupts the encoder before its part number n."""
-    encoder, parts = words["builtin"], []
+    encoder = words["builtin"]
+    parts = []
     encode = encoder.encode_passages
 
     def interrupted(texts, report=lambda done: None):
