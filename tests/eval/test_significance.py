@@ -25,7 +25,8 @@ def by_enumeration(differences, alternative):
     sums = np.array([sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in flips])
     seen = sum(differences)
     if alternative == "two-sided":
-        sums, seen = -abs(sums), -abs(seen)
+        sums = -abs(sums)
+        seen = -abs(seen)
     return float(np.mean(sums <= seen + 1e-9))
 
 

@@ -70,7 +70,8 @@ def vector_of(text: str) -> NDArray[np.float32]:
 
 
 def document_of(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
-    text, passages = "\n".join(texts), []
+    text = "\n".join(texts)
+    passages = []
     start = 0
     for part in texts:
         passages.append(Passage(0, document_id, start, start + len(part), part))

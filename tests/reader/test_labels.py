@@ -65,9 +65,8 @@ def test_a_label_has_the_scores_of_the_reader(store, reader, float32):
         ):
             assert logits == pytest.approx(sorted(scores, reverse=True)[:n], rel=2e-3, abs=1e-4)
             assert scores[positions] == pytest.approx(logits.astype(float), rel=2e-3, abs=1e-4)
-        assert (label.null_start, label.null_end) == pytest.approx(
-            (window.null_start, window.null_end), rel=2e-3, abs=1e-4
-        )
+        assert label.null_start == pytest.approx(window.null_start, rel=2e-3, abs=1e-4)
+        assert label.null_end == pytest.approx(window.null_end, rel=2e-3, abs=1e-4)
         assert np.isnan([label.relevance, *label.support]).all()  # this reader gives no evidence
     empty = store.get(*PAIRS[3])
     assert len(empty.start_logits) == 0

@@ -78,8 +78,10 @@ def check_damage(index: Path, copy: Path, how: Damage | None, times: int, n_file
                 assert answered in (None, right), file
                 detected += 1
             else:  # a bit that SQLite does not read
-                assert (file, how) == (CATALOG, flipped)
-                assert (answered, error) == (right, "")
+                assert file == CATALOG
+                assert how is flipped
+                assert answered == right
+                assert error == ""
                 assert stored(copy) == rows
                 harmless += 1
     return f"{detected} of {detected + harmless}" + (f", {harmless} in unused bytes" if harmless else "")
