@@ -59,7 +59,7 @@ def test_small_cases_equal_enumeration(differences, alternative):
     assert randomization_test(differences, alternative) == pytest.approx(expected, abs=1e-12)
 
 
-def test_nothing_but_ties_is_no_difference():
+def test_ties_alone_show_no_difference():
     assert {randomization_test([0.0] * 50, alternative) for alternative in ALTERNATIVES} == {1.0}
 
 

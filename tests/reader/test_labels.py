@@ -185,7 +185,7 @@ def test_labels_of_another_reader_or_version_and_damaged_ones_are_refused(store,
         LabelStore.open(store.folder)
 
 
-def test_a_label_keeps_what_float16_can_hold(tmp_path, store):
+def test_relevance_and_support_survive_storage_in_float16(tmp_path, store):
     tokens = replace(store.get(*PAIRS[0]), relevance=-7.125, support=np.array([1.5, np.nan], np.float16))
     stored = LabelStore.open(tmp_path, "reader")
     stored.add([(PAIRS[0], tokens)])

@@ -31,7 +31,7 @@ def test_a_generated_page_is_current(path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", IN_PYTHON)
-def test_what_a_verb_does_has_a_public_name(verb: str) -> None:
+def test_every_verb_has_a_public_function(verb: str) -> None:
     value = spanwise
     for part in IN_PYTHON[verb].split("."):
         assert part in getattr(value, "__all__", dir(value))

@@ -124,5 +124,5 @@ def test_a_folder_that_goes_just_before_it_is_watched_is_waited_for(
         (".hidden", False),
     ],
 )
-def test_what_a_sync_could_see_is_relevant(tmp_path: Path, name: str, expected: bool) -> None:
+def test_only_files_that_a_sync_reads_are_relevant(tmp_path: Path, name: str, expected: bool) -> None:
     assert is_relevant(tmp_path / name, [tmp_path, tmp_path / "other"], tmp_path / "index") is expected

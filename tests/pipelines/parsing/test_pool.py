@@ -42,7 +42,7 @@ def reason(worker: ParseWorker, deed: bytes) -> str:
     return str(rejected.value)
 
 
-def test_a_child_returns_what_the_parent_would_have_made(worker: ParseWorker) -> None:
+def test_a_child_returns_document_passages_and_terms_of_its_file(worker: ParseWorker) -> None:
     document = parse(GOOD, "sub/mill.md")
     parsed = worker.parse(GOOD, "sub/mill.md", document.sha256)
     assert parsed.document == document
