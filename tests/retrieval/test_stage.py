@@ -26,7 +26,7 @@ class Documents:
     def __init__(self) -> None:
         self.read: list[int] = []
 
-    def found(self, passage_ids):
+    def cached_passages(self, passage_ids):
         self.read += passage_ids
         return [Passage(number, f"d{number}", 0, 1, "x") for number in passage_ids]
 
