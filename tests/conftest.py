@@ -11,7 +11,7 @@ from pathlib import Path
 
 import no_network
 import pytest
-import scoreboard
+from helpers import scoreboard
 from hypothesis import settings
 
 from spanwise.pipelines.parsing import pool as parse_pool

@@ -25,7 +25,8 @@ GOLDEN = Path(__file__).parent / "golden" / "behaviour.json"
 RETRIEVERS = ("bm25", "tfidf", "dense", "hybrid", "colbert")
 ALLOWED = 0.01  # of a confidence
 MOVED = 1  # places: two scores can be nearly equal
-N_MOVED, N_OTHER = 3, 2  # of 180 hits, of 80 answers
+N_MOVED = 3  # of 180 hits
+N_OTHER = 2  # of 80 answers
 N_SQUAD = 200
 PROMISED = {  # the keys that programs may rely on
     "index": "passages added unchanged rejected",
@@ -71,13 +72,13 @@ def rankings(library: spanwise.Library) -> dict[str, list[list[str]]]:
 
 def answers(library: spanwise.Library, questions: list[str]) -> list[list[Any]]:
     """Place and confidence of each answer; the place is None for a question that is declined."""
-    found = []
+    rows = []
     for question in questions:
         answer = library.ask(question)
         best = answer.best
         place = None if best is None else f"{best.span.document_id}:{best.span.start}-{best.span.end}"
-        found.append([question, place, None if best is None else round(best.confidence or 0.0, 4)])
-    return found
+        rows.append([question, place, None if best is None else round(best.confidence or 0.0, 4)])
+    return rows
 
 
 def keys(value: Any) -> Any:
@@ -123,8 +124,8 @@ def squad_scores() -> dict[str, Any] | None:
 
 def open_sample(index: Path) -> spanwise.Library:
     """The sample corpus, indexed with both kinds of vectors."""
-    kept = "--model", "base", "--colbert", "builtin"
-    spanwise_prints("index", str(ROOT / "corpora/sample/docs"), "--index", str(index), *kept)
+    models = ("--model", "base", "--colbert", "builtin")
+    spanwise_prints("index", str(ROOT / "corpora/sample/docs"), "--index", str(index), *models)
     return spanwise.open_index(index)
 
 
@@ -144,8 +145,8 @@ def library(index: Path) -> Iterator[spanwise.Library]:
 @pytest.fixture(scope="module")
 def recorded() -> dict[str, Any]:
     """The recorded run."""
-    kept: dict[str, Any] = json.loads(GOLDEN.read_text())
-    return kept
+    record: dict[str, Any] = json.loads(GOLDEN.read_text())
+    return record
 
 
 def test_texts_and_passages_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ import zipfile
 from io import BytesIO
 
 import pytest
-from made_office import OFFICE_MAKERS, archive, rezipped
+from helpers.office_files import OFFICE_MAKERS, archive, rezipped
 
 from spanwise.corpora.archive import Archive
 from spanwise.corpora.reading import parse

@@ -6,9 +6,9 @@ from contextlib import suppress
 from itertools import pairwise
 
 import pytest
+from helpers.document_checks import check
+from helpers.files import MAKERS
 from hypothesis import HealthCheck, given, settings, strategies as st
-from made_files import MAKERS
-from valid_documents import check
 
 from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.corpora.sentences import sentence_spans

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
+from helpers.document_checks import documents_of
 from hypothesis import given, strategies as st
-from valid_documents import documents_of
 
 from spanwise.corpora.passages import WORD_WEIGHT, cut, split
 from spanwise.corpora.readers import markup

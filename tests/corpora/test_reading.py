@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from made_files import MAKERS, as_pdf
-from made_office import archive, as_eml
+from helpers.files import MAKERS, as_pdf
+from helpers.office_files import archive, as_eml
 
 from spanwise.corpora.readers.builder import TextBuilder
 from spanwise.corpora.reading import BY_SUFFIX, parse

@@ -109,7 +109,7 @@ def test_the_other_sentences_of_a_passage_do_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answerable", "given", "verdict"),
+    ("answerable", "span", "verdict"),
     [
         (True, answer("1887"), Verdict.RIGHT),
         (True, answer("in 1887", document="history.md"), Verdict.RIGHT),
@@ -121,7 +121,7 @@ def test_the_other_sentences_of_a_passage_do_not_count() -> None:
     ],
 )
 def test_verdicts_of_answers_and_declined_questions(
-    answerable: bool, given: AnswerSpan | None, verdict: Verdict
+    answerable: bool, span: AnswerSpan | None, verdict: Verdict
 ) -> None:
     golds = ("1887",) if answerable else ()
-    assert judge_answer(question(*golds), given, whole) is verdict
+    assert judge_answer(question(*golds), span, whole) is verdict

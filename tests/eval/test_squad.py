@@ -133,7 +133,8 @@ def test_average_precision_is_the_sum_over_every_threshold(rows: list[tuple[bool
         answered = [(has, score) for has, score, p in rows if p <= threshold]
         right = sum(score for has, score in answered if has)
         recall = right / sum(has for has, _, _ in rows)
-        area, before = area + right / len(answered) * (recall - before), recall
+        area += right / len(answered) * (recall - before)
+        before = recall
     golds = {str(i): ["x"] if has else [] for i, (has, _, _) in enumerate(rows)}
     scores = {str(i): score for i, (_, score, _) in enumerate(rows)}
     na = {str(i): p for i, (_, _, p) in enumerate(rows)}

@@ -10,9 +10,9 @@ from io import BytesIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from made_files import MAKERS
-from made_office import rezipped
-from valid_documents import check
+from helpers.document_checks import check
+from helpers.files import MAKERS
+from helpers.office_files import rezipped
 
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.decoding import decode
@@ -51,7 +51,7 @@ class Target:
 
 
 def targets() -> Mapping[str, Target]:
-    """All targets by name: one per format of `made_files`, and the readers of other files."""
+    """All targets by name: one per format of `helpers.files`, and the readers of other files."""
     squad = json.dumps(SQUAD).encode()
     return {
         **{name.rpartition(".")[2]: _reader(name) for name in MAKERS},

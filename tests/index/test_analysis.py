@@ -13,26 +13,26 @@ ENGLISH = Analyzer()
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)
 
 
-def test_c4_offsets_of_words_and_numbers() -> None:
+def test_a_token_has_the_offsets_of_its_word_or_number() -> None:
     assert ENGLISH.tokens("Call 911!") == [Token("call", 0, 4), Token("911", 5, 8)]
 
 
 @given(ANY_TEXT)
-def test_c5_tokens_lie_in_the_text_in_order(text: str) -> None:
+def test_tokens_lie_in_the_text_in_order(text: str) -> None:
     tokens = ENGLISH.tokens(text)
     assert all(token.word in fold(text[token.start : token.end]).text for token in tokens)
     assert [token.start for token in tokens] == sorted(token.start for token in tokens)
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x0DFF, exclude_characters="¼½¾ŉ"), max_size=60))
-def test_c5_tokens_do_not_overlap(text: str) -> None:
+def test_tokens_do_not_overlap(text: str) -> None:
     tokens = ENGLISH.tokens(text)
     assert all(a.end <= b.start for a, b in pairwise(tokens))
     assert all(fold(text[token.start : token.end]).text == token.word for token in tokens)
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "\u2019"])
-def test_c6_apostrophes(apostrophe: str) -> None:
+def test_an_apostrophe_ends_a_possessive_and_stays_in_a_contraction(apostrophe: str) -> None:
     assert set(ENGLISH.question_terms("she")) <= set(ENGLISH.terms(f"She{apostrophe}s reading a book"))
     assert ENGLISH.terms(f"I don{apostrophe}t") == ["i", "don't"]
 
@@ -43,7 +43,7 @@ COMBINING = st.text(
 
 
 @given(ANY_TEXT | COMBINING)
-def test_folding_clusters_equals_folding_the_whole(text: str) -> None:
+def test_folding_clusters_equals_folding_the_whole_text(text: str) -> None:
     visible = "".join(character for character in text if character not in set(ignored()))
     whole = normalize("NFKC", normalize("NFKC", normalize("NFKC", visible).casefold()).casefold())
     whole = "".join(character for character in whole if character not in set(ignored()))
@@ -51,12 +51,12 @@ def test_folding_clusters_equals_folding_the_whole(text: str) -> None:
 
 
 @given(ANY_TEXT | COMBINING | st.text(alphabet="AKSaks '-\u0301\u0323\u00c9\u2019\u2013\u00df", max_size=40))
-def test_the_text_alone_is_that_of_the_map(text: str) -> None:
+def test_folding_with_and_without_offsets_gives_the_same_text(text: str) -> None:
     assert folded(text) == fold(text).text
 
 
 @given(ANY_TEXT | COMBINING)
-def test_the_map_is_monotone_and_inside_the_text(text: str) -> None:
+def test_offsets_of_folded_text_ascend_and_lie_in_the_text(text: str) -> None:
     whole = fold(text)
     assert len(whole.text) == len(whole.starts) == len(whole.ends)
     assert list(whole.starts) == sorted(whole.starts)
@@ -64,7 +64,7 @@ def test_the_map_is_monotone_and_inside_the_text(text: str) -> None:
     assert all(0 <= a < b <= len(text) for a, b in zip(whole.starts, whole.ends, strict=True))
 
 
-def test_c28_the_accent_stays_with_its_letter() -> None:
+def test_an_accent_stays_with_its_letter() -> None:
     assert fold("cafe\u0301").text == fold("caf\u00e9").text
     assert fold("cafe\u0301").ends[-1] == 5
 
@@ -88,7 +88,7 @@ def test_a_million_marks_in_a_row_are_folded() -> None:
         ("better", "better"), ("video", "video"), ("videos", "video"),
     ],
 )  # fmt: skip
-def test_c12_to_c18_snowball_english(word: str, stem: str) -> None:
+def test_stems_are_those_of_snowball_for_english(word: str, stem: str) -> None:
     assert ENGLISH.terms(word) == [stem]
 
 

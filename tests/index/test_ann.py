@@ -7,8 +7,8 @@ import shutil
 
 import numpy as np
 import pytest
-from made_corpora import MODEL, stage, vector_of
-from made_rows import NOBODY, collection, exact_ids, places, vectors_in
+from helpers.corpora import MODEL, stage, vector_of
+from helpers.passage_rows import NOBODY, collection, exact_ids, places, vectors_in
 from workload import complaints, flipped, scrambled, truncated, zeroed
 
 from spanwise.index import ann
@@ -37,7 +37,7 @@ def recall(rankings, queries, k, allowed=None) -> float:
 
 
 @pytest.mark.parametrize("n_queries", [4, 60])
-def test_it_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> None:
+def test_an_approximate_search_finds_the_wanted_share_of_the_exact_top_ten(codes, n_queries) -> None:
     allowed = np.arange(1, 5001)
     rankings = index_of(codes).search(QUERIES[:n_queries], 10)
     assert recall(rankings, QUERIES[:n_queries], 10, allowed) >= 0.95
@@ -61,7 +61,7 @@ def test_a_few_new_and_a_few_deleted_passages_change_nothing(first) -> None:
     assert renewed(vectors_in(SMALL[:1550], deleted=np.arange(1, 200)), first) is None
 
 
-def test_another_recall_tunes_again(first) -> None:
+def test_another_recall_tunes_the_index_again(first) -> None:
     second = renewed(vectors_in(SMALL[:1500]), first, wanted=0.6)
     assert second.index is first.index
     assert second.tuning.wanted == 0.6
@@ -84,18 +84,18 @@ def corpus(corpus_of):
 
 
 def entry(corpus):
-    (found,) = (corpus.store.path / CACHE).iterdir()
-    return found
+    (folder,) = (corpus.store.path / CACHE).iterdir()
+    return folder
 
 
-def found(store, exact=False):
+def search(store, exact=False):
     with store.snapshot() as snapshot:
         index = snapshot.vectors(MODEL, exact)
         kind = type(index)
         return kind, [(r.passage_ids.tolist(), r.scores.tolist()) for r in index.search(ASKED, 5)]
 
 
-def test_nothing_is_made_below_the_size_or_twice(corpus) -> None:
+def test_an_approximate_index_is_made_once_and_only_from_its_size_on(corpus) -> None:
     assert not corpus.store.approximate(at_least=100)
     shutil.rmtree(corpus.store.path / CACHE)
     assert not corpus.store.approximate(at_least=301)
@@ -105,19 +105,20 @@ def test_nothing_is_made_below_the_size_or_twice(corpus) -> None:
 
 @pytest.mark.parametrize("how", [flipped, truncated, zeroed, scrambled, None])
 def test_a_damaged_cache_is_named_passed_over_and_replaced(corpus, how) -> None:
-    draw, exact = random.Random(5), found(corpus.store, exact=True)
+    draw = random.Random(5)
+    exact = search(corpus.store, exact=True)
     for name in ("columns.bin", "manifest.json"):
         file = entry(corpus) / name
         if how is None:
             file.unlink()
         else:
             file.write_bytes(how(file.read_bytes(), draw))
-        assert found(corpus.store) == exact
+        assert search(corpus.store) == exact
         (line,) = complaints(corpus.store.path)
         assert name in line
         assert "rebuilds it" in line
         assert corpus.store.approximate(at_least=100)
-        assert found(corpus.store)[0] is ApproximateIndex
+        assert search(corpus.store)[0] is ApproximateIndex
         assert complaints(corpus.store.path) == []
 
 
@@ -126,16 +127,16 @@ def test_codes_of_an_index_that_was_made_anew_are_not_used(corpus, corpus_of) ->
     with other.store.writer() as writer:
         stage(writer, {"x": [f"another {n}" for n in range(300)]}, vectors=True)
         writer.commit()
-    exact = found(other.store)
+    exact = search(other.store)
     shutil.copytree(corpus.store.path / CACHE, other.store.path / CACHE)
-    assert found(other.store) == (ApproximateIndex, exact[1])  # every vector is looked at, none has a code
+    assert search(other.store) == (ApproximateIndex, exact[1])  # every vector is looked at, none has a code
 
 
 def test_nothing_is_read_or_deleted_behind_a_link(corpus, tmp_path) -> None:
     folder = corpus.store.path / CACHE
     folder.rename(tmp_path / "mine")
     folder.symlink_to(tmp_path / "mine")
-    assert found(corpus.store)[0] is VectorIndex
+    assert search(corpus.store)[0] is VectorIndex
     corpus.write({}, remove=list(TEXTS))
     assert len(list((tmp_path / "mine").iterdir())) == 1
 
@@ -148,12 +149,12 @@ def test_an_interrupted_writing_costs_speed_alone(corpus, monkeypatch, step) -> 
     def die(*names) -> None:
         raise Killed
 
-    exact = found(corpus.store, exact=True)
+    exact = search(corpus.store, exact=True)
     with monkeypatch.context() as patch:
         patch.setattr(step, die)
         with pytest.raises(Killed):
             corpus.store.approximate(0.9, at_least=100)
-    assert found(corpus.store)[1] == exact[1]
+    assert search(corpus.store)[1] == exact[1]
     assert complaints(corpus.store.path) == []
     assert corpus.store.approximate(0.9, at_least=100)
 
@@ -175,10 +176,10 @@ def test_codes_that_do_not_fit_together_are_ignored(corpus, changed) -> None:
     write_segment(folder, "ann", MODEL, columns)
     assert read_codes(folder, MODEL) is None
     assert len(list(code_problems(folder))) == 1
-    assert found(corpus.store)[0] is VectorIndex
+    assert search(corpus.store)[0] is VectorIndex
 
 
-def test_a_store_that_grows_is_kept_up(corpus) -> None:
+def test_an_approximate_index_grows_with_its_store(corpus) -> None:
     sizes = []
     for n in range(3):
         with corpus.store.writer() as writer:

@@ -105,7 +105,7 @@ def test_scores_fall_and_ties_break_by_document_and_start(corpus, kind) -> None:
         assert ranking.passage_ids.dtype == np.int64
 
 
-def test_fewer_are_the_first_of_more(corpus, kind) -> None:
+def test_a_smaller_k_gives_the_first_of_a_larger_k(corpus, kind) -> None:
     with corpus.snapshot() as snapshot:
         index = kind.index(snapshot)
         all_of_them = index.search(kind.queries, 100)
@@ -131,14 +131,15 @@ def test_k_below_one_is_refused(corpus, kind, k) -> None:
 
 def test_among_leaves_out_the_others_and_changes_no_score(corpus, kind) -> None:
     with corpus.snapshot() as snapshot:
-        index, every = kind.index(snapshot), np.sort(snapshot.passage_ids())
+        index = kind.index(snapshot)
+        every = np.sort(snapshot.passage_ids())
         for among in (every, every[::2], every[:0], np.array([10**9])):
             for whole, part in zip(
                 index.search(kind.queries, 100), index.search(kind.queries, 100, among), strict=True
             ):
-                kept = np.isin(whole.passage_ids, among)
-                assert part.passage_ids.tolist() == whole.passage_ids[kept].tolist()
-                assert part.scores.tolist() == whole.scores[kept].tolist()
+                is_allowed = np.isin(whole.passage_ids, among)
+                assert part.passage_ids.tolist() == whole.passage_ids[is_allowed].tolist()
+                assert part.scores.tolist() == whole.scores[is_allowed].tolist()
 
 
 @pytest.mark.parametrize("among", [[2, 1], [1, 1], [[1, 2]], [1.0, 2.0]])

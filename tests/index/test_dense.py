@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.passage_rows import NOBODY, places, unit, vectors_in
 from hypothesis import given, strategies as st
-from made_rows import NOBODY, places, unit, vectors_in
 
 from spanwise.errors import VectorRejected
 from spanwise.index.dense import VectorIndex
@@ -15,8 +15,10 @@ def index_in(*parts, deleted=NOBODY):
     return VectorIndex(vectors_in(*parts, deleted=deleted), places)
 
 
-def test_l1_negative_scores_are_returned_in_order() -> None:
-    cat, dog, mat = [0.2, 0.8, -0.3], [0.1, 0.7, -0.2], [-0.5, 0.1, 0.6]
+def test_negative_scores_are_returned_in_order() -> None:
+    cat = [0.2, 0.8, -0.3]
+    dog = [0.1, 0.7, -0.2]
+    mat = [-0.5, 0.1, 0.6]
     (ranking,) = index_in(unit([mat, dog, cat])).search(unit([cat]), 3)
     assert ranking.passage_ids.tolist() == [3, 2, 1]
     assert ranking.scores.tolist() == pytest.approx([1, 0.992516, -0.289460], abs=1e-6)

@@ -24,8 +24,8 @@ TEXTS = {"b.txt": ["the mill by the river", "an owl"], "a.md": ["the mill", "caf
 
 def answers(store: Store) -> dict[str, Any]:
     """Rows, rankings and vectors of the index."""
-    from made_corpora import MODEL, PLAIN, vector_of
-    from made_token_vectors import TOKEN_MODEL, tokens_of
+    from helpers.corpora import MODEL, PLAIN, vector_of
+    from helpers.token_vectors import TOKEN_MODEL, tokens_of
 
     from spanwise.retrieval.bm25 import bm25_retriever
 
@@ -39,7 +39,7 @@ def answers(store: Store) -> dict[str, Any]:
                 [p.id, p.document_id, p.start, p.end, p.text]
                 for p in snapshot.passages(snapshot.passage_ids())
             ],
-            "refusals": {name: one.reason for name, one in snapshot.unread_files().items()},
+            "refusals": {name: file.reason for name, file in snapshot.unread_files().items()},
             "settings": dict(snapshot.settings),
             "bm25": [[hit.passage.id, round(hit.score, 9)] for hit in lexical],
             "dense": [dense.passage_ids.tolist(), np.round(dense.scores, 6).tolist()],
@@ -55,7 +55,7 @@ def test_the_committed_index_gives_the_same_answers(tmp_path: Path) -> None:
 
 
 def test_the_committed_index_can_be_written_to(tmp_path: Path) -> None:
-    from made_corpora import stage
+    from helpers.corpora import stage
 
     shutil.copytree(GOLDEN / "v4", tmp_path / "v4")
     with Store.open(tmp_path / "v4") as store:
@@ -67,7 +67,7 @@ def test_the_committed_index_can_be_written_to(tmp_path: Path) -> None:
 
 
 def make() -> None:
-    from made_corpora import PLAIN, stage
+    from helpers.corpora import PLAIN, stage
 
     shutil.rmtree(GOLDEN / "v4", ignore_errors=True)
     with Store.create(GOLDEN / "v4", PLAIN.settings()) as store:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.postings import segment_of
 from hypothesis import given, strategies as st
-from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import lexical
@@ -30,7 +30,10 @@ def both(postings, questions, k, among=None, weighting=None, corpus=None):
     fast = bm25_index(postings, places, corpus, weighting)
     fast._compiled = MaxScore(postings, weighting or BM25())
     return [
-        [(one.passage_ids.tolist(), one.scores.tolist()) for one in index.search(questions, k, among)]
+        [
+            (ranking.passage_ids.tolist(), ranking.scores.tolist())
+            for ranking in index.search(questions, k, among)
+        ]
         for index in (plain, fast)
     ]
 
@@ -43,7 +46,9 @@ def both(postings, questions, k, among=None, weighting=None, corpus=None):
     st.none() | st.sets(st.integers(1, 27)).map(lambda ids: np.array(sorted(ids), np.int64)),
     WEIGHTINGS,
 )
-def test_small_collections_rank_alike(parts, deleted, questions, k, among, weighting) -> None:
+def test_compiled_and_plain_search_rank_small_collections_alike(
+    parts, deleted, questions, k, among, weighting
+) -> None:
     segments = [segment_of(part, first_id=1 + 9 * number) for number, part in enumerate(parts)]
     postings = LivePostings(segments, np.array(sorted(deleted), np.int64))
     plain, fast = both(postings, questions, k, among, weighting)
@@ -70,12 +75,12 @@ def test_windows_are_left_out_without_a_loss(large, k) -> None:
     ]
     among = np.flatnonzero(draw.random(len(large)) < 0.1)
     whole = CorpusStatistics(10**6, 9 * 10**6, {f"t{n}": 10**6 // n for n in range(1, 61)} | {"late": 50})
-    for found in (
+    for plain, fast in (
         both(large, questions, k),
         both(large, questions, k, among),
         both(large, questions, k, corpus=type("Whole", (), {"statistics": lambda self, terms: whole})()),
     ):
-        assert found[1] == found[0]
+        assert fast == plain
 
 
 def test_compiled_code_is_loaded_after_many_rows(large, monkeypatch) -> None:
@@ -88,7 +93,7 @@ def test_compiled_code_is_loaded_after_many_rows(large, monkeypatch) -> None:
     assert index._compiled is not None
 
 
-def test_a_damaged_list_is_no_result() -> None:
+def test_a_damaged_postings_list_is_an_error() -> None:
     segment = segment_of([["a", "b"], ["a"]])
     segment._columns["rows"][1] ^= 2
     postings = LivePostings([segment], np.empty(0, np.int64))

@@ -10,14 +10,15 @@ SIZES = st.lists(
 
 
 @given(SIZES)
-def test_what_is_left_is_mostly_alive(sizes) -> None:
+def test_a_segment_that_is_left_out_is_at_least_half_live(sizes) -> None:
     chosen = choose(sizes)
     left = [size for place, size in enumerate(sizes) if place not in chosen]
     assert all(size.live * 2 >= size.rows for size in left)
 
 
 def test_rows_are_copied_a_logarithmic_number_of_times() -> None:
-    sizes, copied = [], 0
+    sizes = []
+    copied = 0
     for _ in range(2000):
         sizes.append(Size(1, 1))
         chosen = choose(sizes)

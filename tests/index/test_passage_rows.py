@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from helpers.passage_rows import NOBODY, collection, vectors_in
+from helpers.token_vectors import codebook, tokens_of
 from hypothesis import given, strategies as st
-from made_rows import NOBODY, collection, vectors_in
-from made_token_vectors import codebook, tokens_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import passage_rows as rows
@@ -51,7 +51,8 @@ def path_of(segment):
 def test_merged_segments_hold_the_live_rows_in_the_order_of_ids(
     tmp_path_factory, kind, owners, deleted, block
 ) -> None:
-    folder, other = tmp_path_factory.mktemp("segments"), tmp_path_factory.mktemp("merged")
+    folder = tmp_path_factory.mktemp("segments")
+    other = tmp_path_factory.mktemp("merged")
     owned = [[row for row, owner in enumerate(owners, 1) if owner == number] for number in range(4)]
     parts = [numbered(folder, kind, ids) for ids in owned if ids]
     with pytest.MonkeyPatch.context() as patch:
@@ -119,14 +120,15 @@ def test_rows_are_those_of_their_passages(paths, deleted, chosen) -> None:
     assert stored.lengths.tolist() == [len(TEXTS[number - 1].split()) for number in live]
     wanted = np.array([place for place in chosen if place < len(live)], np.int64)
     encoded = [codebook().encode(tokens_of(TEXTS[live[row] - 1])) for row in wanted]
-    found = stored.read(wanted)
-    assert found["values"].tobytes() == b"".join(codes["values"].tobytes() for codes in encoded)
+    rows_read = stored.read(wanted)
+    assert rows_read["values"].tobytes() == b"".join(codes["values"].tobytes() for codes in encoded)
     assert stored.rows_of(stored.passage_ids[wanted]).tolist() == wanted.tolist()
 
 
 @given(st.lists(st.booleans(), min_size=45, max_size=45), st.integers(1, 20))
 def test_blocks_are_the_chosen_rows_in_order(chosen, size) -> None:
-    stored = vectors_in(*[collection(n, 8, n) for n in (5, 1, 30, 12)], deleted=[1, 20, 48])
+    parts = [collection(n, 8, n) for n in (5, 1, 30, 12)]
+    stored = vectors_in(*parts, deleted=[1, 20, 48])
     picked = np.flatnonzero(chosen)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rows, "_BLOCK", size)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.postings import segment_of
 from hypothesis import given, strategies as st
-from made_postings import segment_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index.live_postings import CorpusStatistics, LivePostings
@@ -29,9 +29,9 @@ def test_every_term_is_found_where_it_occurs(passages) -> None:
 
 
 @given(PASSAGES, PASSAGES, st.sets(st.integers(1, 12)))
-def test_segments_count_as_one_corpus_of_live_passages(one, two, deleted) -> None:
-    segments = [segment_of(one), segment_of(two, first_id=7)]
-    numbered = {**dict(enumerate(one, start=1)), **dict(enumerate(two, start=7))}
+def test_segments_count_as_one_corpus_of_live_passages(first, second, deleted) -> None:
+    segments = [segment_of(first), segment_of(second, first_id=7)]
+    numbered = {**dict(enumerate(first, start=1)), **dict(enumerate(second, start=7))}
     live = [terms for number, terms in numbered.items() if number not in deleted]
     df = Counter(term for terms in live for term in set(terms))
     postings = LivePostings(segments, np.array(sorted(deleted), np.int64))
@@ -41,12 +41,12 @@ def test_segments_count_as_one_corpus_of_live_passages(one, two, deleted) -> Non
 
 
 @given(PASSAGES, PASSAGES, PASSAGES, st.sets(st.integers(1, 18)))
-def test_merged_segments_are_the_segment_of_what_is_live(one, two, three, deleted) -> None:
-    parts = [segment_of(one), segment_of(two, first_id=7), segment_of(three, first_id=13)]
+def test_merged_segments_equal_a_new_segment_of_the_live_passages(part_1, part_2, part_3, deleted) -> None:
+    parts = [segment_of(part_1), segment_of(part_2, first_id=7), segment_of(part_3, first_id=13)]
     merged = merge_postings(parts, np.array(sorted(deleted), np.int64))
     numbered = {
         first + row: terms
-        for first, part in ((1, one), (7, two), (13, three))
+        for first, part in ((1, part_1), (7, part_2), (13, part_3))
         for row, terms in enumerate(part)
     }
     fresh = PostingsBuilder()

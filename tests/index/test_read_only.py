@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from made_corpora import stage
+from helpers.corpora import stage
 
 from spanwise.index import Store
 

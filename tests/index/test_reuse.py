@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from made_corpora import MODEL, stage, vector_of
+from helpers.corpora import MODEL, stage, vector_of
 
 from spanwise.errors import IndexCorrupt
 from spanwise.index import FileState

@@ -26,10 +26,11 @@ def segment(tmp_path):
     return tmp_path / write_segment(tmp_path, "kind", "model", COLUMNS)
 
 
-def test_columns_come_back(segment) -> None:
+def test_columns_are_read_as_they_were_written(segment) -> None:
     opened = open_segment(segment)
     opened.check_file()
-    assert (opened.kind, opened.model) == ("kind", "model")
+    assert opened.kind == "kind"
+    assert opened.model == "model"
     for name, column in COLUMNS.items():
         assert np.array_equal(opened.columns[name], column)
         assert opened.columns[name].dtype == column.dtype
@@ -72,7 +73,7 @@ def parse(raw):
 
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("name", ["format", "kind", "model", "bytes", "sha256", "columns"])
-def test_a_value_that_makes_no_sense_is_refused(name, value) -> None:
+def test_an_impossible_value_is_refused(name, value) -> None:
     if isinstance(value, str) and name in ("kind", "model"):
         return  # a kind that nobody reads, a model that nobody has
     if name == "bytes" and value in (2**40, 2**70):
@@ -84,7 +85,7 @@ def test_a_value_that_makes_no_sense_is_refused(name, value) -> None:
 
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("field", ["dtype", "shape", "offset", "sha256"])
-def test_a_column_that_makes_no_sense_is_refused(field, value) -> None:
+def test_an_impossible_column_is_refused(field, value) -> None:
     for text in manifests():
         for name, column in json.loads(text)["columns"].items():
             if column[field] != value:
@@ -97,12 +98,12 @@ def test_a_column_that_makes_no_sense_is_refused(field, value) -> None:
 @pytest.mark.parametrize(
     "text", [b"", b"[", b"[]", b"1", b"null", b"\xff", b"[" * 100_000, b'{"format": {}}']
 )
-def test_what_is_no_manifest_is_refused(text) -> None:
+def test_a_malformed_manifest_is_refused(text) -> None:
     with pytest.raises(IndexCorrupt, match="invalid manifest"):
         parse_manifest(text, Path("manifest.json"))
 
 
-def test_offsets_that_a_stranger_made_up_are_refused(tmp_path) -> None:
+def test_forged_offsets_are_refused(tmp_path) -> None:
     """All digests are right: only the numbers in the columns lead nowhere."""
     source = next(path.parent for path in SEGMENTS if b"starts" in path.read_bytes())
     draw = random.Random(5)

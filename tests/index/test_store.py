@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_corpora import stage
+from helpers.corpora import stage
 
 from spanwise.errors import IndexCorrupt, IndexNotFound
 from spanwise.index import Description, FileState, Store

@@ -16,7 +16,7 @@ def places(passage_ids):
 
 
 @given(SCORES, st.integers(1, 70))
-def test_the_best_are_those_of_a_full_sort(scores, k) -> None:
+def test_the_best_k_are_those_of_a_full_sort(scores, k) -> None:
     ids = np.arange(10, 10 + len(scores))
     ranking = best(ids, np.array(scores), k, places)
     expected = sorted(zip(ids.tolist(), scores, strict=True), key=lambda pair: (-pair[1], -pair[0]))[:k]
@@ -24,7 +24,7 @@ def test_the_best_are_those_of_a_full_sort(scores, k) -> None:
 
 
 @given(SCORES, st.integers(1, 70))
-def test_what_is_left_out_is_not_among_the_best(scores, k) -> None:
+def test_promising_rows_include_the_best_k(scores, k) -> None:
     rows = promising(np.array(scores), k).tolist()
     positive = sorted((score for score in scores if score > 0), reverse=True)
     least = positive[k - 1] if len(positive) >= k else 0.0

@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import suppress
 
 import pytest
-from made_corpora import stage
+from helpers.corpora import stage
 from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt
@@ -48,7 +48,7 @@ def index(corpus_of):
         "DROP TABLE passages",
     ],
 )
-def test_rows_changed_behind_our_back_are_found(index, sql) -> None:
+def test_a_change_by_another_program_is_found(index, sql) -> None:
     catalog = sqlite3.connect(index / "catalog.sqlite")
     catalog.execute(sql)
     catalog.commit()
@@ -62,13 +62,13 @@ TABLES = ["settings", "state", "documents", "passages", "tombstones", "segments"
 @pytest.mark.reliability
 @pytest.mark.parametrize("value", [None, -1, 2**62, 1.5, "\u00e9", b"\xff\x00"])
 @pytest.mark.parametrize("table", TABLES)
-def test_a_value_of_any_type_in_any_column_is_answered_rightly_or_named(index, table, value) -> None:
+def test_with_a_wrong_value_in_a_column_answers_stay_right_or_an_error_is_named(index, table, value) -> None:
     right = answers(index)
     whole = (index / "catalog.sqlite").read_bytes()
     for column in columns_of(index, table):
         overwrite(index, table, column, value)
-        found = answers_or_error(index)[0]
-        assert found in (None, right)
+        answered = answers_or_error(index)[0]
+        assert answered in (None, right)
         assert all(isinstance(line, str) for line in complaints(index))
         (index / "catalog.sqlite").write_bytes(whole)
 
@@ -103,7 +103,7 @@ def test_a_writer_deletes_nothing_behind_a_link(index, tmp_path) -> None:
     assert (tmp_path / "mine" / ("0" * 64)).is_dir()
 
 
-def test_a_writer_does_not_seal_damage(index) -> None:
+def test_a_writer_refuses_a_catalog_with_missing_deletions(index) -> None:
     catalog = sqlite3.connect(index / "catalog.sqlite")
     catalog.execute("DELETE FROM tombstones")
     catalog.commit()

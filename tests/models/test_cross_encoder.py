@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from helpers.tiny_models import layer, tiny_config
 from hypothesis import given, strategies as st
-from tiny_models import layer, tiny_config
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelNotFound, ModelRejected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tiny_models import tiny_token_model
+from helpers.tiny_models import tiny_token_model
 
 from spanwise.models.batching import PackedTokens
 from spanwise.models.encoder import TextEncoder, TokenEncoder, load_encoder, load_token_encoder

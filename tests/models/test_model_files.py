@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.tiny_models import change, sentence_model, tiny_encoder, tiny_span_model
 from safetensors.torch import load_file, save_file
-from tiny_models import change, sentence_model, tiny_encoder, tiny_span_model
 
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models import model_files

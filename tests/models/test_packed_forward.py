@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from helpers.tiny_models import of_family, tokens_of
 from hypothesis import given, settings, strategies as st
-from tiny_models import of_family, tokens_of
 
 from spanwise.models import packed_training
 from spanwise.models.bert import bert_backbone, span_model_names

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tiny_models import of_family, tokens_of
+from helpers.tiny_models import of_family, tokens_of
 from torch.nn.functional import gelu, linear
 
 from spanwise.models import precision

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from tiny_models import (
+from helpers.tiny_models import (
     LANGUAGES,
     classifier,
     multi_vector_model,
@@ -43,7 +43,7 @@ def folders(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["plain", "mean", "cls", "multilingual"])
-def test_dense_vectors_are_those_of_the_library(folders, name):
+def test_dense_vectors_are_those_of_sentence_transformers(folders, name):
     from sentence_transformers import SentenceTransformer
 
     library = SentenceTransformer(str(folders[name]), device="cpu", local_files_only=True)
@@ -57,7 +57,7 @@ def test_dense_vectors_are_those_of_the_library(folders, name):
         assert np.allclose(ours, theirs, atol=1e-5)
 
 
-def test_token_vectors_are_those_of_the_library(folders):
+def test_token_vectors_are_those_of_sentence_transformers(folders):
     from sentence_transformers import MultiVectorEncoder
 
     library = MultiVectorEncoder(str(folders["tokens"]), device="cpu", local_files_only=True)
@@ -70,7 +70,7 @@ def test_token_vectors_are_those_of_the_library(folders):
         assert np.allclose(ours, rows.numpy(), atol=1e-5)
 
 
-def test_scores_are_those_of_the_library(folders):
+def test_scores_are_those_of_sentence_transformers(folders):
     from sentence_transformers import CrossEncoder
 
     library = CrossEncoder(str(folders["pairs"]), device="cpu", local_files_only=True)

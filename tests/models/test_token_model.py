@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from tiny_models import layer, tiny_token_model
+from helpers.tiny_models import layer, tiny_token_model
 
 from spanwise.errors import ModelNotFound, ModelRejected
 from spanwise.models.model_files import STUDENT

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from helpers.tiny_models import change, copy_tokenizer
 from hypothesis import given, strategies as st
-from tiny_models import change, copy_tokenizer
 
 from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import FastTokenizer, load_tokenizer, text_ids

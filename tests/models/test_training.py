@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from made_training import BATCHES, RECIPE, a_model, evaluate, loss
+from helpers.training_loop import BATCHES, RECIPE, a_model, evaluate, loss
 from torch import nn
 
 from spanwise.errors import ModelRejected

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, strategies as st
 from safetensors.torch import load_file, save_file
-from tiny_models import changed_base
 from torch import nn
 
 from spanwise.errors import ModelRejected

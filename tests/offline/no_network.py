@@ -68,10 +68,10 @@ def stays_here(target: Any) -> bool:
 
 
 def _refuse(event: str, arguments: tuple[Any, ...]) -> None:
-    at = _EVENTS.get(event)
-    if at is None:
+    position = _EVENTS.get(event)
+    if position is None:
         return
-    target = arguments[at]
+    target = arguments[position]
     if event in ("socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr"):
         target = (target,)
     if stays_here(target):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tiny_models import tiny_encoder, tiny_span_model
-from word_encoder import WordEncoder
+from helpers.tiny_models import tiny_encoder, tiny_span_model
+from helpers.word_encoders import WordEncoder
 
 import spanwise
 from spanwise.errors import ModelNotFound

@@ -173,7 +173,8 @@ with spanwise.open_index(sys.argv[3]) as opened:
 
 
 def test_a_folder_or_index_that_may_not_be_written_is_noticed(open_to_all, folder):
-    notes, index = open_to_all / "notes", open_to_all / "index"
+    notes = open_to_all / "notes"
+    index = open_to_all / "index"
     (notes / "sub").mkdir(parents=True)
     (notes / "mill.txt").write_text("The mill.")
     with spanwise.open(notes, index) as library:
@@ -186,8 +187,8 @@ def test_a_folder_or_index_that_may_not_be_written_is_noticed(open_to_all, folde
     for each in (notes, index):
         each.chmod(0o755)
     assert done.returncode == 0, done.stderr
-    made, found, hits, fault = done.stdout.splitlines()
-    assert made == found
+    made, nearest, hits, fault = done.stdout.splitlines()
+    assert made == nearest
     assert Path(made).parent == open_to_all / "cache"
     assert hits == "[1, 1]"
     assert "cannot be written" in fault
@@ -197,12 +198,12 @@ IDS = {"town/mill.md", "town/tram.txt", "harbour/tram.txt"}
 
 
 @pytest.mark.parametrize(
-    "given", ["town/mill.md", "notes/town/mill.md", "./notes/town/../town/mill.md", "mill.md"]
+    "name", ["town/mill.md", "notes/town/mill.md", "./notes/town/../town/mill.md", "mill.md"]
 )
-def test_a_document_is_found_by_its_names(tmp_path, monkeypatch, given):
+def test_a_document_is_found_by_its_names(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     root = Root("notes", (tmp_path / "notes").resolve())
-    assert resolve_document_id(given, IDS, [root]) == "town/mill.md"
+    assert resolve_document_id(name, IDS, [root]) == "town/mill.md"
 
 
 def test_an_ambiguous_or_unknown_name_lists_documents():

@@ -8,9 +8,9 @@ import sys
 
 import anyio
 import pytest
+from helpers.scripted_reader import read_by
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from scripted_reader import read_by
 from starlette.testclient import TestClient
 
 from spanwise.pipelines.json_records import search_record
@@ -23,13 +23,13 @@ TOOLS = ["search", "ask", "read_document", "summarize", "list_documents"]
 QUESTION = "who built the mill?"
 
 
-def call(library, name, **given):
+def call(library, name, **arguments):
     """The result of a call by the official client, which checks it against the schema."""
 
     async def once():
         async with Client(make_server(library, BM25)) as client:
             await client.list_tools()
-            return await client.call_tool(name, given)
+            return await client.call_tool(name, arguments)
 
     return anyio.run(once)
 
@@ -48,26 +48,26 @@ def test_every_tool_is_read_only_with_bounds_in_its_schema(library):
 
 def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
     read_by(library, monkeypatch, ("Ada Rook", 9.0, 0.0))
-    found = call(library, "search", question=QUESTION, k=2).structured_content
-    assert found == search_record(library.search(QUESTION, k=2, retriever="bm25"))
+    results = call(library, "search", question=QUESTION, k=2).structured_content
+    assert results == search_record(library.search(QUESTION, k=2, retriever="bm25"))
     answer = call(library, "ask", question=QUESTION).structured_content["answer"]
     text = library.document(answer["document"]).text
     assert text[answer["start"] : answer["end"]] == answer["text"] == "Ada Rook"
     listed = call(library, "list_documents", path="*.md").structured_content
-    assert [one["document"] for one in listed["documents"]] == ["mill.md"]
+    assert [document["document"] for document in listed["documents"]] == ["mill.md"]
     summary = call(library, "summarize", document="tram.txt", max_sentences=2).structured_content
-    assert [one["name"] for one in summary["overview"]["entries"]] == ["tram.txt"]
+    assert [entry["name"] for entry in summary["overview"]["entries"]] == ["tram.txt"]
 
 
 def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):
     text = library.document("sub/weir.html").text
-    found = call(library, "read_document", document="weir.html", start=4, end=9).structured_content
-    assert found["text"] == text[4:9]
-    assert found["characters"] == len(text)
+    window = call(library, "read_document", document="weir.html", start=4, end=9).structured_content
+    assert window["text"] == text[4:9]
+    assert window["characters"] == len(text)
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("name", "arguments", "message"),
     [
         ("search", {"question": "x", "k": 1000}, "less than or equal to 100"),
         ("ask", {}, "Field required"),
@@ -76,8 +76,8 @@ def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):
         ("summarize", {"question": "x", "document": "mill.md"}, "question"),
     ],
 )
-def test_bad_arguments_are_tool_errors_without_paths(library, name, given, message):
-    result = call(library, name, **given)
+def test_bad_arguments_are_tool_errors_without_paths(library, name, arguments, message):
+    result = call(library, name, **arguments)
     assert result.is_error
     assert message in result.content[0].text
     assert str(library.store.path.parent) not in result.content[0].text
@@ -91,8 +91,8 @@ def test_over_http_the_checks_of_the_server_stand_in_front(library):
     with TestClient(app, base_url="http://127.0.0.1:8766") as client:
         assert client.post("/mcp", json=hello, headers=headers).status_code == 401
         headers["authorization"] = "Bearer a token of nineteen"
-        found = client.post("/mcp", json=hello, headers=headers).json()
-        assert [tool["name"] for tool in found["result"]["tools"]] == TOOLS
+        listed = client.post("/mcp", json=hello, headers=headers).json()
+        assert [tool["name"] for tool in listed["result"]["tools"]] == TOOLS
         foreign = {**headers, "origin": "https://evil.example"}
         assert client.post("/mcp", json=hello, headers=foreign).status_code == 403
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from tiny_models import tiny_span_model
+from helpers.tiny_models import tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.models.load import load_span_model
@@ -81,7 +81,8 @@ def test_rows_without_teacher_logits_are_ignored():
     unknown = teacher.support.clone()
     unknown[1] = torch.nan
     both = distillation_loss(start, end, evidence, replace(teacher, support=unknown), is_passage, 0, [2], 2.0)
-    alone = TeacherLogits(*(getattr(teacher, name)[:1] for name in TeacherLogits.__slots__))
+    first = [getattr(teacher, name)[:1] for name in TeacherLogits.__slots__]
+    alone = TeacherLogits(*first)
     by_itself = distillation_loss(start[:1], end[:1], evidence[:1], alone, is_passage[:1], 0, [1], 2.0)
     assert float(both) == pytest.approx(float(by_itself), abs=1e-6)
     none = replace(teacher, is_scored=torch.tensor([False, False]))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_models import SIZES, saved, tiny_encoder
+from helpers.tiny_models import SIZES, saved, tiny_encoder
 
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
 from spanwise.reader.generators import gguf, server as chat

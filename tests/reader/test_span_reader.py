@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 import torch
+from helpers.tiny_models import tiny_span_model
 from hypothesis import given, settings, strategies as st
-from tiny_models import tiny_span_model
 
 from spanwise.models.batching import Batcher
 from spanwise.reader.load import load_reader
@@ -65,9 +65,11 @@ def test_out_of_memory_changes_no_score_and_no_order(reader, float32, monkeypatc
 
     monkeypatch.setattr(reader, "_forward", limited)
     monkeypatch.setattr(reader, "batcher", Batcher(4096))
-    [found] = reader.read(["Where is the mill?"], passages)
-    assert [[s.span for s in spans] for spans in found] == [[s.span for s in spans] for spans in expected]
-    scores = [[s.score for spans in read for s in spans] for read in (found, expected)]
+    [limited_spans] = reader.read(["Where is the mill?"], passages)
+    assert [[s.span for s in spans] for spans in limited_spans] == [
+        [s.span for s in spans] for spans in expected
+    ]
+    scores = [[s.score for spans in by_passage for s in spans] for by_passage in (limited_spans, expected)]
     assert scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
@@ -77,10 +79,11 @@ def test_every_token_of_a_passage_is_in_a_window_with_any_question(reader, asked
     asked, above, text = tokenize(reader.tokenizer, ["why " * asked, "head. " * above, text * times])
     question = cut(asked, MAX_QUESTION_TOKENS)
     context = cut(above, MAX_CONTEXT_TOKENS)
-    [found] = reader.logits([Input(question, context, text)])
-    seen = {i for of in found for i in range(of.window.first, of.window.last)}
+    [windows] = reader.logits([Input(question, context, text)])
+    seen = {i for logits in windows for i in range(logits.window.first, logits.window.last)}
     assert seen == set(range(len(text.ids)))
-    assert all(len(of.start) == len(of.end) == of.window.last - of.window.first for of in found)
+    for logits in windows:
+        assert len(logits.start) == len(logits.end) == logits.window.last - logits.window.first
 
 
 def test_n_best_is_sorted_and_distinct(reader):

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from scoreboard import Scoreboard
+from helpers.scoreboard import Scoreboard
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -10,7 +10,7 @@ from shutil import copytree, rmtree
 
 import pytest
 from crashes import Child, Say, killed_at, run
-from made_corpora import Corpus
+from helpers.corpora import Corpus
 from workload import HISTORY, MERGING, check_recovered, check_stamp, commit_and_die, make_index, write_stamps
 
 import spanwise

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from crashes import Say, run
-from made_corpora import Corpus
+from helpers.corpora import Corpus
 from workload import (
     HISTORY,
     Damage,
@@ -78,8 +78,10 @@ def check_damage(index: Path, copy: Path, how: Damage | None, times: int, n_file
                 assert answered in (None, right), file
                 detected += 1
             else:  # a bit that SQLite does not read
-                assert (file, how) == (CATALOG, flipped)
-                assert (answered, error) == (right, "")
+                assert file == CATALOG
+                assert how is flipped
+                assert answered == right
+                assert error == ""
                 assert stored(copy) == rows
                 harmless += 1
     return f"{detected} of {detected + harmless}" + (f", {harmless} in unused bytes" if harmless else "")

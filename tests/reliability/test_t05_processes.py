@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crashes import Child, Say
-from made_corpora import Corpus, stage
+from helpers.corpora import Corpus, stage
 from workload import check_stamp, commit, stamp, write_stamps
 
 from spanwise.errors import IndexLocked

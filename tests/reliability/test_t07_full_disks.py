@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from crashes import Operation, Say, recorded, run
-from made_corpora import Corpus
+from helpers.corpora import Corpus
 from workload import HISTORY, MERGING, check, check_recovered, commit, make_index
 
 from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull
@@ -87,7 +87,7 @@ def test_no_file_may_grow_beyond_a_limit(before, memory, record) -> None:
     record("T7", "limits on the size of a file survived", f"{POINTS} of {POINTS}, {full} of them full")
 
 
-def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, memory) -> None:
+def test_a_failed_commit_stays_undone_after_a_power_cut(before, memory) -> None:
     whole = shutil.copytree(before, memory / "whole")
     with Store.open(whole):  # so that the log stays, here and below
         phases = commit_until_full(whole, None)
@@ -100,7 +100,7 @@ def test_a_commit_that_failed_never_comes_back_to_name_what_was_removed(before, 
         check(cut_off, MERGING, MERGING + 1)
 
 
-def test_a_disk_that_is_full_while_an_index_is_made_leaves_no_half(memory) -> None:
+def test_a_disk_that_is_full_while_an_index_is_made_leaves_no_half_made_index(memory) -> None:
     for point in range(20):
         with recorded(Filling(point), memory), pytest.raises(StorageFull):
             Store.create(memory / "index", {})

@@ -13,8 +13,8 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 import pytest
-from made_files import MAKERS, pdf_of
-from made_office import archive, rezipped
+from helpers.files import MAKERS, pdf_of
+from helpers.office_files import archive, rezipped
 
 import spanwise
 from spanwise.pipelines.library.library import Library

@@ -80,7 +80,7 @@ def read_as_nobody(say: Say, root: Path) -> None:
     say(read(walk(root)))
 
 
-def test_what_may_not_be_read_is_named(root: Path) -> None:
+def test_files_without_read_permission_are_named(root: Path) -> None:
     for name in (b"closed/a.txt", b"listed-only/a.txt", b"closed.txt", b"open.txt"):
         put(root, name)
     for folder in (root, *list(root.parents)[:3]):
@@ -121,7 +121,7 @@ def swaps(root: Path) -> Iterator[None]:
 
 
 @pytest.mark.times(10, 1000)
-def test_what_is_swapped_between_listing_and_opening_is_not_read(root, record, times) -> None:
+def test_a_file_swapped_between_listing_and_opening_is_not_read(root, record, times) -> None:
     put(root, b"sub/a.txt")
     swapping = swaps(root)
     for _ in range(times):
@@ -139,7 +139,7 @@ def swap(say: Say, root: Path) -> None:
         pass
 
 
-def test_what_is_swapped_at_any_moment_is_not_read(root, record, nightly) -> None:
+def test_a_file_swapped_at_any_moment_is_not_read(root, record, nightly) -> None:
     put(root, b"sub/a.txt")
     swapper = Child(swap, root)
     contents = set[bytes | str]()

@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Iterator
 
 import pytest
-from made_files import MAKERS, NOT_IN_HELVETICA
-from made_office import NOT_IN_XML
-from valid_documents import check
+from helpers.document_checks import check
+from helpers.files import MAKERS, NOT_IN_HELVETICA
+from helpers.office_files import NOT_IN_XML
 
 import spanwise
 from spanwise.corpora.datasets.squad import read_squad

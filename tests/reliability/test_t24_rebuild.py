@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crashes import run
+from helpers.corpora import stage
+from helpers.rankings import WORDS, check_maxsim, encode, fresh_build, rankings
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -26,8 +28,6 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test as run_lives,
 )
-from made_corpora import stage
-from rankings import WORDS, check_maxsim, encode, fresh_build, rankings
 from workload import Change, commit, commit_and_die
 
 import spanwise

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 from crashes import killed_at
-from made_corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
-from made_token_vectors import TOKEN_MODEL, tokens_of
+from helpers.corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
+from helpers.token_vectors import TOKEN_MODEL, tokens_of
 
 from spanwise.errors import SpanwiseError
 from spanwise.index import Snapshot, Store

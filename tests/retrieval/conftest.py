@@ -1,5 +1,5 @@
 """Shares the fixture `corpus_of`."""
 
-from made_corpora import corpus_of
+from helpers.corpora import corpus_of
 
 __all__ = ["corpus_of"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from unicodedata import normalize
 
 import pytest
-from made_corpora import document_of
+from helpers.corpora import document_of
 
 from spanwise.index import FileState
 from spanwise.index.analysis import Analyzer
@@ -37,7 +37,7 @@ FOUND = [
 ]
 
 
-def found(corpus_of, question: str, *texts: str) -> list[str]:
+def texts_found(corpus_of, question: str, *texts: str) -> list[str]:
     corpus = corpus_of({})
     analyzer = Analyzer()
     with corpus.store.writer() as writer:
@@ -54,5 +54,5 @@ def found(corpus_of, question: str, *texts: str) -> list[str]:
 @pytest.mark.parametrize(("word", "text", "other"), FOUND)
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 def test_a_word_is_found_in_either_form(corpus_of, form: str, word: str, text: str, other: str) -> None:
-    assert found(corpus_of, normalize(form, word), other, text)[0] == text
-    assert found(corpus_of, word, other, normalize(form, text))[0] == normalize(form, text)
+    assert texts_found(corpus_of, normalize(form, word), other, text)[0] == text
+    assert texts_found(corpus_of, word, other, normalize(form, text))[0] == normalize(form, text)

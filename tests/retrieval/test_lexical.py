@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from made_corpora import PLAIN
+from helpers.corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics
@@ -64,7 +64,7 @@ def ranked(retriever, questions):
 
 
 @pytest.mark.parametrize("weighting", [BM25(), BM25(0.9, 0.4), BM25(1.5, 1.0)])
-def test_bm25_equals_the_library_given_terms_and_idf(corpus_of, weighting) -> None:
+def test_bm25_equals_rank_bm25_given_terms_and_idf(corpus_of, weighting) -> None:
     draw = random.Random(7)
     words = [f"w{min(draw.randrange(40), draw.randrange(40))}" for _ in range(4000)]
     corpus = corpus_of(
@@ -96,7 +96,7 @@ def tfidf_scores(corpus, question="sweet love"):
     return {hit.passage.document_id: hit.score for hit in hits}
 
 
-def test_tfidf_finds_nothing_by_a_term_of_every_passage(corpus_of) -> None:
+def test_tfidf_gives_a_term_of_every_passage_no_weight(corpus_of) -> None:
     texts = {"a": ["He played video games"], "b": ["She played him the videos"]}
     assert tfidf_scores(corpus_of(texts), "played") == {}
 

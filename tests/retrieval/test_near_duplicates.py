@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.corpora import MODEL, PLAIN, stage, vector_of
+from helpers.token_vectors import TOKEN_MODEL, tokens_of
 from hypothesis import given, strategies as st
-from made_corpora import MODEL, PLAIN, stage, vector_of
-from made_token_vectors import TOKEN_MODEL, tokens_of
 
 from spanwise.index.analysis import Analyzer
 from spanwise.retrieval import Encoders, build

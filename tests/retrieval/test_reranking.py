@@ -44,13 +44,15 @@ class ByLength:
         return [np.array([len(text) for text in texts], np.float32) for texts in passages]
 
 
-def reranker(*texts: str, depth: int = 10, **given) -> RerankingRetriever:
-    return RerankingRetriever(Ranked(*texts, **given), ByLength(), depth)
+def reranker(*texts: str, depth: int = 10, **options) -> RerankingRetriever:
+    return RerankingRetriever(Ranked(*texts, **options), ByLength(), depth)
 
 
 def test_the_best_are_ranked_by_the_scorer_and_keep_their_scores():
     [hits] = reranker("a", "aaa", "aa").search(["who?"], 3)
-    assert [(hit.passage.id, hit.score, hit.rank) for hit in hits] == [(2, 3, 1), (3, 2, 2), (1, 1, 3)]
+    assert [hit.passage.id for hit in hits] == [2, 3, 1]
+    assert [hit.score for hit in hits] == [3, 2, 1]
+    assert [hit.rank for hit in hits] == [1, 2, 3]
     assert dict(hits[0].scores) == {"ranked": 0.5, "rerank": 3}
 
 
@@ -61,13 +63,13 @@ def test_below_the_depth_the_retrievers_order_follows():
 
 
 @given(st.lists(st.text("a", max_size=5), min_size=1, max_size=9), st.integers(1, 10), st.integers(1, 9))
-def test_scores_fall_ranks_rise_and_less_is_the_start_of_more(texts, depth, k):
+def test_hits_are_ordered_by_score_and_a_smaller_k_gives_the_first_of_a_larger_k(texts, depth, k):
     search = reranker(*texts, depth=depth).search
     [hits] = search(["who?"], 9)
     [fewer] = search(["who?"], k)
     assert sorted(hit.passage.id for hit in hits) == list(range(1, len(texts) + 1))
     assert [hit.rank for hit in hits] == list(range(1, len(texts) + 1))
-    assert all(one.score >= other.score for one, other in pairwise(hits))
+    assert all(hit.score >= following.score for hit, following in pairwise(hits))
     assert fewer == hits[:k]
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.corpora import MODEL, PLAIN, stage, vector_of
+from helpers.rankings import WORDS
+from helpers.word_encoders import WordEncoder
 from hypothesis import assume, given, settings, strategies as st
-from made_corpora import MODEL, PLAIN, stage, vector_of
-from rankings import WORDS
-from word_encoder import WordEncoder
 
 from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, VectorRejected
 from spanwise.index import Store

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from gpu_chain.data import PackedGroups, cut, join, read_manifest, write_manifest
 from gpu_chain.steps import TEACHER
+from helpers.tiny_models import tiny_mpnet
 from hypothesis import given, strategies as st
-from tiny_models import tiny_mpnet
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed

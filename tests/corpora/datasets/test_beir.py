@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from made_collections import DOCUMENTS, write, write_beir_folder
+from helpers.ranking_data import DOCUMENTS, write, write_beir_folder
 
 from spanwise.corpora.datasets.beir import read_beir
 from spanwise.errors import DataMalformed

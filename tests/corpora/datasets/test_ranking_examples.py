@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from made_collections import write_lists
+from helpers.ranking_data import write_lists
 
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
 from spanwise.errors import DataMalformed
@@ -18,7 +18,7 @@ EXAMPLES = [
 ]
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_written_examples_are_read_back(tmp_path: Path) -> None:
     write_lists(tmp_path, EXAMPLES)
     assert list(read_ranking_examples(tmp_path)) == EXAMPLES
     assert list(read_ranking_examples(tmp_path / "lists.jsonl")) == EXAMPLES

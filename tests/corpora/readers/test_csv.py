@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from helpers.document_checks import documents_of
+from helpers.files import csv_of
 from hypothesis import given, strategies as st
-from made_files import csv_of
-from valid_documents import documents_of
 
 from spanwise.corpora.passages import split
 from spanwise.corpora.readers import csv

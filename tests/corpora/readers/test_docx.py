@@ -7,8 +7,8 @@ from collections.abc import Callable
 import docx
 import pytest
 from docx.oxml import parse_xml
-from made_files import saved
-from valid_documents import documents_of
+from helpers.document_checks import documents_of
+from helpers.files import saved
 
 from spanwise.corpora.readers import docx as reader
 from spanwise.types import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from email.message import EmailMessage
 
 import pytest
-from valid_documents import documents_of
+from helpers.document_checks import documents_of
 
 from spanwise.corpora.readers import eml
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from made_office import book, without
-from valid_documents import documents_of
+from helpers.document_checks import documents_of
+from helpers.office_files import book, without
 
 from spanwise.corpora.readers import epub
 from spanwise.errors import DocumentRejected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from valid_documents import documents_of
+from helpers.document_checks import documents_of
 
 from spanwise.corpora.readers import ipynb
 from spanwise.types import Document

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from made_office import as_odt, odf, rezipped
-from valid_documents import documents_of
+from helpers.document_checks import documents_of
+from helpers.office_files import as_odt, odf, rezipped
 
 from spanwise.corpora.readers import odf as reader
 from spanwise.errors import DocumentRejected

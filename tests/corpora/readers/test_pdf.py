@@ -5,10 +5,10 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
-from made_files import pdf_of
+from helpers.document_checks import documents_of
+from helpers.files import pdf_of
 from pypdf import PdfReader, PdfWriter
 from reportlab.pdfgen.canvas import Canvas
-from valid_documents import documents_of
 
 from spanwise.corpora.readers import pdf
 from spanwise.corpora.readers.pdf import rejoin_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 
 import pytest
-from made_files import pdf_of
+from helpers.files import pdf_of
 from PIL import Image
 
 from spanwise.corpora.readers.pdf import page_boxes, page_png

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from io import BytesIO
 
 import pptx
+from helpers.document_checks import documents_of
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.presentation import Presentation
 from pptx.slide import Slide
 from pptx.util import Inches
-from valid_documents import documents_of
 
 from spanwise.corpora.readers import pptx as reader
 from spanwise.types import Document

@@ -7,9 +7,9 @@ from io import BytesIO
 
 import openpyxl
 import pytest
+from helpers.document_checks import documents_of
+from helpers.office_files import NOT_IN_XML, rezipped, workbook
 from hypothesis import given, strategies as st
-from made_office import NOT_IN_XML, rezipped, workbook
-from valid_documents import documents_of
 
 from spanwise.corpora.readers import xlsx
 

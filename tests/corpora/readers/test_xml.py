@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from valid_documents import documents_of
+from helpers.document_checks import documents_of
 
 from spanwise.corpora.readers import xml
 from spanwise.errors import DocumentRejected

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.passage_rows import random_unit as unit
 from hypothesis import given, settings, strategies as st
-from made_rows import random_unit as unit
 
 from spanwise.index.maxsim.codebook import Codebook
 
@@ -13,7 +13,7 @@ WIDTHS = (8, 32, 64, 96, 128, 256)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_decoded_vectors_are_near(width: int) -> None:
+def test_decoded_vectors_are_near_the_encoded_ones(width: int) -> None:
     vectors = unit(300, width)
     codebook = Codebook.train(vectors, 300)
     errors = ((codebook.decode(codebook.encode(vectors)) - vectors) ** 2).sum(1)
@@ -22,7 +22,7 @@ def test_decoded_vectors_are_near(width: int) -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 40), st.integers(0, 9))
-def test_extended_keeps_what_is_written(n: int, more: int, seed: int) -> None:
+def test_an_extended_codebook_decodes_old_codes_alike(n: int, more: int, seed: int) -> None:
     vectors = unit(n, 16, seed)
     others = unit(more, 16, seed + 100)
     codebook = Codebook.train(vectors, n, seed)
@@ -43,7 +43,7 @@ def test_encoding_is_deterministic_and_independent_of_the_batch() -> None:
     assert np.array_equal(whole["scales"][100:200], part["scales"])
 
 
-def test_many_centroids_are_found_by_groups() -> None:
+def test_the_nearest_of_many_centroids_is_mostly_found_by_groups() -> None:
     vectors = unit(12_000, 16)
     codebook = Codebook.train(vectors, 10**6)
     assert len(codebook.centroids) > 1024

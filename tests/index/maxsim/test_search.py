@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.passage_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 from hypothesis import given, settings, strategies as st
-from made_rows import clustered, maxsim_scores, places, questions_near, tokens_in, trained
 
 from spanwise.errors import VectorRejected
 from spanwise.index.maxsim import codebook, kernels, search
@@ -42,7 +42,7 @@ def means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("n_rows", [1, 15, 16, 70])
-def test_equals_the_definition(means, n_rows: int) -> None:
+def test_exact_search_equals_the_definition_of_maxsim(means, n_rows: int) -> None:
     for question in questions(2, n_rows):
         (ranking,) = index_in(held(), exact=True).search([question], 10)
         expected = maxsim_scores(*held(), question)
@@ -51,7 +51,7 @@ def test_equals_the_definition(means, n_rows: int) -> None:
 
 
 @pytest.mark.skipif(not kernels.is_fused(32), reason="the processor has no VNNI")
-def test_scans_stay_within_their_slack() -> None:
+def test_the_error_of_a_scan_stays_within_its_slack() -> None:
     stored, codebook = held()
     index = index_in(held())
     for rows in questions(5):
@@ -74,7 +74,7 @@ def test_the_worked_example_sums_maxima_over_question_rows() -> None:
 
 
 @pytest.mark.parametrize("width", [4, 20, 100])
-def test_widths_that_fill_no_register(width: int) -> None:
+def test_vectors_that_fill_no_register_are_searched_alike(width: int) -> None:
     pair = held(width=width)
     (question,) = questions(1, width=width)
     (ranking,) = index_in(pair).search([question], 5)
@@ -82,7 +82,7 @@ def test_widths_that_fill_no_register(width: int) -> None:
 
 
 @pytest.mark.parametrize("exact", [True, False])
-def test_a_batch_is_one_by_one(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_gives_the_results_of_single_questions(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "CANDIDATES", (5, 0))
     index = index_in(held(), exact=exact)
     batch = [*questions(9), *questions(2, n_rows=1), *questions(2, n_rows=40)]
@@ -93,7 +93,7 @@ def test_a_batch_is_one_by_one(exact: bool, monkeypatch: pytest.MonkeyPatch) -> 
         assert alone.scores.tolist() == ranking.scores.tolist()
 
 
-def test_candidates_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_approximate_search_finds_97_percent_of_the_exact_results(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "CANDIDATES", (100, 0))
     exact = index_in(held(1000), exact=True)
     approximate = index_in(held(1000))
@@ -110,7 +110,9 @@ def test_candidates_lose_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     st.integers(1, 80),
     st.booleans(),
 )
-def test_any_deletes_filters_and_k(deleted: set[int], among: set[int] | None, k: int, exact: bool) -> None:
+def test_deletions_filters_and_any_k_agree_with_the_definition(
+    deleted: set[int], among: set[int] | None, k: int, exact: bool
+) -> None:
     tokens, codebook = held(deleted=tuple(sorted(deleted)))
     (question,) = questions(1, n_rows=5)
     chosen = None if among is None else np.array(sorted(among), np.int64)
@@ -139,7 +141,7 @@ def test_the_first_questions_are_searched_without_numba_and_found_alike(most: in
     monkeypatch.setattr(search, "NUMBA", waiting)
     monkeypatch.setattr(codebook, "NUMBA", waiting)
     monkeypatch.setitem(sys.modules, "spanwise.index.maxsim.kernels", None)
-    for one, other in zip(index_in(held(deleted=(3, 4))).search(asked, 5), compiled, strict=True):
-        assert (one.passage_ids.tolist(), one.scores.tolist()) == (
-            other.passage_ids.tolist(), other.scores.tolist(),
-        )  # fmt: skip
+    plain = index_in(held(deleted=(3, 4))).search(asked, 5)
+    for ranking, expected in zip(plain, compiled, strict=True):
+        assert ranking.passage_ids.tolist() == expected.passage_ids.tolist()
+        assert ranking.scores.tolist() == expected.scores.tolist()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from made_corpora import MODEL, stage
-from made_token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
+from helpers.corpora import MODEL, stage
+from helpers.token_vectors import TOKEN_MODEL, WIDTH, codebook, decoded, maxsim, put_tokens, tokens_of
 
 from spanwise.errors import IndexCorrupt, IndexEmpty, VectorRejected
 from spanwise.index.catalog import CatalogWriter
@@ -59,7 +59,7 @@ def test_bad_tokens_are_refused_and_nothing_changes(corpus, kind) -> None:
     assert corpus.store.verify() == []
 
 
-def test_what_is_stored_is_what_was_put_but_for_the_codes(corpus) -> None:
+def test_stored_tokens_are_near_those_that_were_put(corpus) -> None:
     with corpus.store.writer() as writer:
         assert writer.put_tokens(TOKEN_MODEL, [1, 2, 3], GOOD, LENGTHS) == 3
         writer.commit()
@@ -84,7 +84,7 @@ def test_without_a_codebook_there_are_no_tokens(corpus) -> None:
                 ask("other")
 
 
-def test_dropped_tokens_are_gone_and_others_can_be_put(corpus) -> None:
+def test_after_tokens_are_dropped_others_can_be_put(corpus) -> None:
     with corpus.store.writer() as writer:
         writer.drop_tokens(TOKEN_MODEL)
         writer.put_codebook(TOKEN_MODEL, Codebook.train(GOOD, 9))
@@ -119,7 +119,7 @@ def test_a_rename_takes_vectors_and_tokens_over_and_counts_once(corpus) -> None:
     assert corpus.store.verify() == []
 
 
-def test_an_index_of_small_beginnings_ends_with_enough_centroids(corpus_of) -> None:
+def test_an_index_that_grows_from_few_tokens_gets_enough_centroids(corpus_of) -> None:
     corpus = corpus_of({})
     words = [f"word{number}" for number in range(3000)]
     sizes = []
@@ -192,7 +192,7 @@ def test_tokens_need_a_codebook(store) -> None:
         snapshot.maxsim(TOKEN_MODEL)
 
 
-def test_there_is_one_codebook(store) -> None:
+def test_a_second_codebook_is_refused(store) -> None:
     replace(store, "codebook", codebook().columns(), Codebook.train(GOOD, 9).columns())
     assert "model t has 2 codebooks instead of one" in complaint(store)
     with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="two codebooks of model t"):

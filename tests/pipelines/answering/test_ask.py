@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from helpers.scripted_reader import asker, by_margin, confined
 from hypothesis import given, strategies as st
-from scripted_reader import asker, by_margin, confined
 
 from spanwise.pipelines.answering.ask import merge_same_answers
 from spanwise.pipelines.answering.candidates import answer_key
@@ -25,7 +25,7 @@ def answer_to(library, question, *script, **options):
 
 
 def texts_of(answers):
-    return [one.text for one in answers]
+    return [answer.text for answer in answers]
 
 
 def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
@@ -65,12 +65,14 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
 
 def test_an_answer_for_several_things_has_parts_in_several_passages(library, monkeypatch):
     several = partial(ScoredSpan, is_list_question=True)
-    monkeypatch.setattr("scripted_reader.ScoredSpan", several)
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", several)
     script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 8.0, 0.0), ("1920", 0.1, 0.0))
     sure = by_margin(0.9)
     answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
     assert texts_of(answer.parts) == ["Ada Rook", "Ute Falk"]
-    monkeypatch.setattr("scripted_reader.ScoredSpan", partial(several, is_list_question=False, verdict="no"))
+    monkeypatch.setattr(
+        "helpers.scripted_reader.ScoredSpan", partial(several, is_list_question=False, verdict="no")
+    )
     answer = answer_to(library, "Who raised the weir, the mill and the tram?", *script, calibration=sure)
     assert answer.parts == ()
     assert answer.verdict == "no"
@@ -126,7 +128,7 @@ def test_no_alternative_is_surer_than_the_answer(library):
     script = (("Ada Rook", 2.0, 0.0), ("stones", 1.0, 0.0))
     answer = answer_to(library, STONES, *script, calibration=odd)
     assert answer.text == "Ada Rook"
-    assert [one.confidence for one in answer.alternatives] == [answer.confidence]
+    assert [other.confidence for other in answer.alternatives] == [answer.confidence]
 
 
 def answer(words: str, passage_id: int, score: float, start: int = 0) -> AnswerSpan:
@@ -145,24 +147,26 @@ def test_the_best_answer_holds_those_of_other_passages_in_the_same_words():
     assert second.also_in == ()
 
 
-def test_only_what_a_passage_prefers_agrees():
+def test_only_the_best_span_of_a_passage_counts_as_agreement():
     torn = [answer("Ada Rook", 1, 9), answer("1811", 2, 8), answer("Ada Rook", 2, 7, start=20)]
-    assert [(one.text, one.also_in) for one in merge_same_answers(torn)] == [("Ada Rook", ()), ("1811", ())]
+    merged = merge_same_answers(torn)
+    assert texts_of(merged) == ["Ada Rook", "1811"]
+    assert [answer.also_in for answer in merged] == [(), ()]
 
 
 WORDS = st.sampled_from(["a mill", "Mill", "tram", "The tram!", ""])
 
 
 @given(st.lists(st.tuples(WORDS, st.integers(1, 4)), max_size=9))
-def test_no_two_say_the_same_and_the_order_stays(rows):
+def test_merged_answers_differ_and_keep_their_order(rows):
     answers = [answer(words, passage, -place) for place, (words, passage) in enumerate(rows)]
-    found = merge_same_answers(answers)
-    assert list(map(answer_key, texts_of(found))) == [*dict.fromkeys(map(answer_key, texts_of(answers)))]
-    for one in found:
-        places = [one.passage.id, *(other.passage.id for other in one.also_in)]
+    merged = merge_same_answers(answers)
+    assert list(map(answer_key, texts_of(merged))) == [*dict.fromkeys(map(answer_key, texts_of(answers)))]
+    for best in merged:
+        places = [best.passage.id, *(other.passage.id for other in best.also_in)]
         assert len(set(places)) == len(places)
-        assert {answer_key(other.text) for other in one.also_in} <= {answer_key(one.text)}
-        assert all(other.also_in == () and other.score <= one.score for other in one.also_in)
+        assert {answer_key(other.text) for other in best.also_in} <= {answer_key(best.text)}
+        assert all(other.also_in == () and other.score <= best.score for other in best.also_in)
 
 
 # Early exit
@@ -185,7 +189,7 @@ def test_a_sure_first_passage_leaves_the_others_unread(library):
     assert sure.passages_read + sure.passages_unread == whole.passages_read > 1
 
 
-def test_an_unsure_first_passage_has_all_read(library):
+def test_after_an_unsure_first_passage_all_are_read(library):
     (answer,) = exiting(library, ("Ada Rook", 2.0, 0.0), ("Ute Falk", 2.0, 0.0)).answer([BOTH])
     assert answer.passages_unread == 0
 
@@ -197,8 +201,8 @@ def test_all_is_read_before_a_question_is_declined(library):
     assert answer.passages_unread == 0
 
 
-def test_questions_exit_one_by_one(library):
-    one = exiting(library, ("Ada Rook", 9.0, 0.0), ("Ute Falk", 1.0, 0.0))
+def test_each_question_of_a_batch_exits_early_for_itself(library):
+    answerer = exiting(library, ("Ada Rook", 9.0, 0.0), ("Ute Falk", 1.0, 0.0))
     questions = ["Who built the mill in 1811?", "Who opened the tram in 1903?"]
-    together = [answer.passages_read for answer in one.answer(questions)]
-    assert together == [one.answer([question])[0].passages_read for question in questions]
+    together = [answer.passages_read for answer in answerer.answer(questions)]
+    assert together == [answerer.answer([question])[0].passages_read for question in questions]

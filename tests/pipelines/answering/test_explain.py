@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from scripted_reader import read_by
+from helpers.scripted_reader import read_by
 
 from spanwise.errors import DocumentNotFound
 from spanwise.pipelines.json_records import explanation_record
@@ -28,21 +28,23 @@ def explain(library, document=None, question=QUESTION, **changes):
 
 
 def test_the_evidence_is_the_sum_of_its_features(read):
-    found = explain(read)
-    assert found.best.answer.text == "Ada Rook"
-    assert found.rank == 1
-    assert math.fsum(one.contribution for one in found.best.contributions) == found.best.evidence == 6.0
-    assert found.formula is None
+    explanation = explain(read)
+    assert explanation.best.answer.text == "Ada Rook"
+    assert explanation.rank == 1
+    contributions = [part.contribution for part in explanation.best.contributions]
+    assert explanation.best.evidence == 6.0
+    assert math.fsum(contributions) == explanation.best.evidence
+    assert explanation.formula is None
 
 
-def test_ranks_are_those_of_each_stage(read):
-    found = explain(read, retriever="bm25+tfidf")
-    assert [(rank.stage, rank.rank) for rank in found.ranks] == [("bm25", 1), ("tfidf", 1)]
+def test_the_rank_of_the_answer_is_shown_for_each_stage(read):
+    explanation = explain(read, retriever="bm25+tfidf")
+    assert [(rank.stage, rank.rank) for rank in explanation.ranks] == [("bm25", 1), ("tfidf", 1)]
     [hit, *_] = read.search(QUESTION, retriever="bm25")
-    assert found.ranks[0].score == hit.score
+    assert explanation.ranks[0].score == hit.score
 
 
-def test_the_record_is_json_with_the_answer(read):
+def test_the_record_of_an_explanation_is_json_with_the_answer(read):
     record = explanation_record(explain(read, "tram.txt"))
     assert json.loads(json.dumps(record)) == record
     assert record["answer"]["text"] == "Ada Rook"
@@ -84,8 +86,8 @@ def test_files_that_are_not_documents_are_named(read, folder):
         explain(read, "mil.md")
 
 
-def test_nothing_read_leaves_the_answer_alone(read):
-    found = explain(read, question="zebra?")
-    assert found.best is None
-    assert found.ranks == ()
-    assert found.answer.best is None
+def test_without_passages_there_is_nothing_to_explain(read):
+    explanation = explain(read, question="zebra?")
+    assert explanation.best is None
+    assert explanation.ranks == ()
+    assert explanation.answer.best is None

@@ -42,18 +42,19 @@ def documents(hits):
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "bm25+tfidf"])
-def test_search_gives_k_where_so_many_match(library, retriever):
+def test_a_filtered_search_gives_k_hits_of_the_documents_selected(library, retriever):
     where = Filter(paths=("weirs/**",), types=("md",))
     for hits in library.search_many(["weir rook", "raised place"], k=25, retriever=retriever, where=where):
         assert len(hits) == 25
         assert documents(hits) <= set(WEIRS)
     [hit] = library.search("weir", k=3, retriever=retriever, where=Filter(paths=("far.txt",)))
-    [same] = [one for one in library.search("weir", k=99, retriever=retriever) if one.passage == hit.passage]
+    unfiltered = library.search("weir", k=99, retriever=retriever)
+    [same] = [other for other in unfiltered if other.passage == hit.passage]
     assert same.rank > 3
     assert retriever != "bm25" or same.score == hit.score
 
 
-def test_a_sync_is_seen_by_the_same_filter(library, many):
+def test_a_filter_follows_a_sync(library, many):
     where = Filter(paths=("weirs/",))
     assert library.scope(where).documents == 30
     (many / "weirs/0.md").unlink()
@@ -61,10 +62,11 @@ def test_a_sync_is_seen_by_the_same_filter(library, many):
     assert library.scope(where).documents == 29
 
 
-def test_ask_takes_a_filter(folder, encoder_folder, reader_folder):
+def test_ask_reads_only_the_documents_selected(folder, encoder_folder, reader_folder):
     with spanwise.open(folder, model=encoder_folder) as library:
         library.sync()
-        question, options = "Who built the mill?", {"reader": reader_folder, "threshold": 0.0}
+        question = "Who built the mill?"
+        options = {"reader": reader_folder, "threshold": 0.0}
         answer = library.ask(question, where=Filter(types=("html",)), **options)
         assert answer.best.span.document_id == "sub/weir.html"
         assert [hit.passage.document_id for hit in answer.nearest] == ["sub/weir.html"]
@@ -123,19 +125,19 @@ def put(writer, name, media_type, mtime_ns, metadata, n_passages=2):
     text = "mill " * n_passages
     sha256 = hashlib.sha256(text.encode()).hexdigest()
     document = Document(name, media_type, sha256, "", text, metadata=metadata)
-    passages = [Passage(0, name, at, at + 4, "mill") for at in range(0, len(text), 5)]
+    passages = [Passage(0, name, start, start + 4, "mill") for start in range(0, len(text), 5)]
     writer.put(document, passages, [["mill"]] * n_passages, FileState(len(text), mtime_ns, sha256))
 
 
 def left(store, **conditions):
     with store.snapshot() as snapshot:
         selection = select(snapshot, Filter(**conditions))
-        found = sorted({place[0] for place in snapshot.places(selection.passage_ids.tolist())})
-        assert selection.scope.documents == len(found)
-        assert selection.scope.passages == len(selection.passage_ids) == 2 * len(found)
+        names = sorted({place[0] for place in snapshot.places(selection.passage_ids.tolist())})
+        assert selection.scope.documents == len(names)
+        assert selection.scope.passages == len(selection.passage_ids) == 2 * len(names)
         assert selection.scope.of_documents == len(DOCUMENTS)
         assert selection.passage_ids.tolist() == sorted(selection.passage_ids.tolist())
-    return found
+    return names
 
 
 NAMES = [name for name, *_ in DOCUMENTS]
@@ -170,7 +172,7 @@ def test_all_conditions_hold_and_any_value_of_one(store, conditions, expected):
         ("1970-01-02", "9999-01-01", NAMES[:5]),
     ],
 )
-def test_a_period_starts_with_after_and_ends_before_before(store, after, before, expected):
+def test_after_is_inclusive_and_before_exclusive(store, after, before, expected):
     assert left(store, after=after, before=before) == expected
 
 
@@ -190,7 +192,7 @@ def test_a_wrong_condition_is_named(store, conditions, says):
 
 
 @pytest.mark.parametrize("value", ["' OR '1'='1", "x'); DROP TABLE documents; --", "%", "\x00", "\ud800"])
-def test_values_that_look_like_sql_are_values(store, value):
+def test_values_that_look_like_sql_are_compared_as_values(store, value):
     assert left(store, paths=(value,)) == []
     assert left(store, metadata={"language": value}) == []
     with pytest.raises(FilterUnknown):
@@ -227,7 +229,7 @@ def test_a_date_is_its_first_moment_in_local_time(two_hours_east, value, hours):
 
 
 @pytest.mark.parametrize("value", ["", "2024-13-01", "31.1.2024", "0001-01-01", 2024])
-def test_what_is_no_date_is_named(value):
+def test_a_malformed_date_is_named(value):
     with pytest.raises(ValueError, match="invalid date"):
         moment_ns(value)
 

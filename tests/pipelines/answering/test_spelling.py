@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scripted_reader import asker
+from helpers.scripted_reader import asker
 
 import spanwise
 from spanwise.pipelines.json_records import answer_record
@@ -58,5 +58,5 @@ def test_an_answer_keeps_the_question_and_names_both_words(handbook):
 
 def test_hits_and_summaries_are_those_of_the_words_that_are_searched(handbook):
     for k in (1, 2):
-        found = handbook.search("vacaton", k=k, retriever="bm25")
-        assert found == handbook.search("vacation", k=k, retriever="bm25") != []
+        hits = handbook.search("vacaton", k=k, retriever="bm25")
+        assert hits == handbook.search("vacation", k=k, retriever="bm25") != []

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from helpers.scripted_reader import read_by
 
 import spanwise
 from spanwise.errors import DocumentNotFound, IndexEmpty
@@ -13,7 +14,6 @@ from spanwise.pipelines.answering import summarize as summaries
 from spanwise.pipelines.answering.summarize import choose_sentences, summary_record
 from spanwise.pipelines.cli.options import say_what_is_sent
 from spanwise.types import Filter
-from tests.scripted_reader import read_by
 
 TEXTS = {
     "mill.md": "# The mill\n\nThe mill was built in 1811 by Ada Rook. It burned on 3 May 1871. "
@@ -29,18 +29,21 @@ QUESTION = "When was the mill built, and what happened to the mill?"
 class Scripted:
     """Writes a text in pieces of seven characters, and keeps the prompts."""
 
-    name, digest, context_tokens = "scripted", "", 100_000
+    name = "scripted"
+    digest = ""
+    context_tokens = 100_000
 
     def __init__(self, text):
-        self.text, self.prompts = text, []
+        self.text = text
+        self.prompts = []
 
     def count_tokens(self, text):
         return len(text)
 
     def generate(self, messages, max_tokens, timeout_s=None):
         self.prompts.append(messages)
-        for at in range(0, len(self.text), 7):
-            yield self.text[at : at + 7]
+        for start in range(0, len(self.text), 7):
+            yield self.text[start : start + 7]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +78,8 @@ def summarize(library, text=None, question=QUESTION, **changes):
 def check_citations(library, summary):
     """Every citation is verbatim at its place in a passage of the index."""
     for citation in summary.citations:
-        span, document = citation.span, library.document(citation.span.document_id)
+        span = citation.span
+        document = library.document(span.document_id)
         assert document.text[span.start : span.end] == span.text
         assert span.text.splitlines()[0] in document.text.splitlines()[citation.line - 1]
         assert citation.passage.start <= span.start < span.end <= citation.passage.end
@@ -84,11 +88,11 @@ def check_citations(library, summary):
 def test_chosen_sentences_are_quotes_that_cite_themselves(library):
     summary = summarize(library)
     assert summary.generator.name == "quote"
-    assert all(one.is_quote and not one.findings for one in summary.sentences)
-    assert "The mill was built in 1811 by Ada Rook." in [one.text for one in summary.sentences]
-    assert all(one.text == one.citations[0].span.text for one in summary.sentences)
+    assert all(sentence.is_quote and not sentence.findings for sentence in summary.sentences)
+    assert "The mill was built in 1811 by Ada Rook." in [sentence.text for sentence in summary.sentences]
+    assert all(sentence.text == sentence.citations[0].span.text for sentence in summary.sentences)
     assert len(summarize(library, max_sentences=1).sentences) == 1
-    shown = [one.text.strip("# ") for one in summarize(library, max_sentences=20).sentences]
+    shown = [sentence.text.strip("# ") for sentence in summarize(library, max_sentences=20).sentences]
     assert "The mill" not in shown  # a heading
     check_citations(library, summary)
 
@@ -109,28 +113,28 @@ def test_the_most_relevant_sentences_are_chosen_once_and_none_far_below():
 def test_the_sentence_that_answers_comes_first_then_those_with_numbers(folder, monkeypatch):
     with spanwise.open(folder) as library:
         read_by(library, monkeypatch, ("pairs of stones", 9.0, 0.0))
-        found = summarize(library, question="How many stones has the mill?", max_sentences=20).sentences
-    assert found[0].text == "Its wheel turns two pairs of stones."
-    numbered = [re.search(r"\d|two|three|ten", one.text) is not None for one in found]
+        sentences = summarize(library, question="How many stones has the mill?", max_sentences=20).sentences
+    assert sentences[0].text == "Its wheel turns two pairs of stones."
+    numbered = [re.search(r"\d|two|three|ten", sentence.text) is not None for sentence in sentences]
     assert numbered == sorted(numbered, reverse=True)
     assert not all(numbered)
 
 
 def test_without_a_question_there_is_an_overview(library):
-    found = library.summarize()
-    assert found.sentences == ()
-    assert not found.is_refusal
-    assert found.passages == len(library.passages())
-    overview = found.overview
+    summary = library.summarize()
+    assert summary.sentences == ()
+    assert not summary.is_refusal
+    assert summary.passages == len(library.passages())
+    overview = summary.overview
     assert overview.documents == 3
     assert overview.formats == {"md": 3}
     assert overview.dates == ("1903-05-01", "2024-02-29")
-    assert [(one.name, one.title, one.headings) for one in overview.entries] == [
+    assert [(entry.name, entry.title, entry.headings) for entry in overview.entries] == [
         ("2024-02-29.md", "Minutes", ("Wheel", "Stones")),
         ("mill.md", "The mill", ()),
         ("tram.md", "The tram", ()),
     ]
-    assert json.loads(json.dumps(summary_record(found)))["overview"]["formats"] == {"md": 3}
+    assert json.loads(json.dumps(summary_record(summary)))["overview"]["formats"] == {"md": 3}
     narrowed = library.summarize(where=Filter(paths=("mill.md",)))
     assert narrowed.overview.documents == 1
     assert narrowed.scope.documents == 1
@@ -150,36 +154,39 @@ def test_many_documents_are_grouped_by_folder(tmp_path, run):
     ]
 
 
-def test_written_sentences_are_checked_and_the_quote_takes_the_place_of_one(mill, monkeypatch):
+def test_a_written_sentence_without_support_is_dropped(mill, monkeypatch):
     monkeypatch.setattr(summaries, "MIN_CITED", 0.6)  # above that of a sentence without a year
-    told, text = [], "Otto Falk rebuilt it [1]. 2. It burned on 3 May 1871 [2]. It burned on 4 May 1871.\n"
+    told = []
+    text = "Otto Falk rebuilt it [1]. 2. It burned on 3 May 1871 [2]. It burned on 4 May 1871.\n"
     text += "The mill was rebuilt with three floors."
-    found = summarize(mill, text, on_sentence=lambda *one: told.append(one))
-    assert [one.cited for one in found.sentences] == [
+    summary = summarize(mill, text, on_sentence=lambda *event: told.append(event))
+    assert [sentence.cited for sentence in summary.sentences] == [
         "The mill was built in 1811 by Ada Rook. [1]",
         "It burned on 3 May 1871. [2]",
     ]
-    assert [one.is_quote for one in found.sentences] == [True, False]
-    reasons = [(one.findings[-1].failure, one.findings[-1].words[:8], one.citations) for one in found.dropped]
-    assert reasons == [("extrinsic", "Falk", ()), ("factual", "4 May", ()), ("extrinsic", "The mill", ())]
+    assert [sentence.is_quote for sentence in summary.sentences] == [True, False]
+    findings = [sentence.findings[-1] for sentence in summary.dropped]
+    assert [finding.failure for finding in findings] == ["extrinsic", "factual", "extrinsic"]
+    assert [finding.words[:8] for finding in findings] == ["Falk", "4 May", "The mill"]
+    assert [sentence.citations for sentence in summary.dropped] == [(), (), ()]
     kinds = ["dropped", "sentence", "sentence", "dropped", "dropped"]
     assert [kind for kind, _ in told] == kinds
-    assert {one for _, one in told} == {*found.sentences, *found.dropped}
-    check_citations(mill, found)
+    assert {sentence for _, sentence in told} == {*summary.sentences, *summary.dropped}
+    check_citations(mill, summary)
 
 
 def test_a_generator_reads_marked_sentences_with_their_neighbours(mill, monkeypatch):
     monkeypatch.setattr(summaries, "MIN_RELEVANCE", 0.6)
     generator = Scripted("The mill was built in 1811 by Ada Rook. " * 2)
-    found = mill.summarize(QUESTION, retriever="bm25", generator=generator)
+    summary = mill.summarize(QUESTION, retriever="bm25", generator=generator)
     [(_, prompt)] = generator.prompts
     lines = prompt["content"].splitlines()
     assert lines[0] == "[1] The mill was built in 1811 by Ada Rook."
     assert lines[2:4] == ["[3] It burned on 3 May 1871.", "[4] The mill was rebuilt with three floors."]
-    assert [one.text for one in found.sentences] == [lines[0][4:]]  # once
+    assert [sentence.text for sentence in summary.sentences] == [lines[0][4:]]  # once
     monkeypatch.setattr(summaries, "PROMPT_TOKENS", 10)
     again = mill.summarize(QUESTION, retriever="bm25", generator=generator)
-    assert [one.is_quote for one in again.sentences] == [True]
+    assert [sentence.is_quote for sentence in again.sentences] == [True]
     assert len(generator.prompts) == 1
 
 
@@ -191,18 +198,18 @@ def test_a_sentence_that_reports_the_question_is_never_shown(tmp_path, monkeypat
         library.sync(vectors=False)
         read_by(library, monkeypatch, ("zorvath", 9.0, 0.0))
         for generator in (None, Scripted(order)):
-            found = library.summarize(question, retriever="bm25", threshold=0.0, generator=generator)
-            assert "zorvath" not in "".join(one.text for one in found.sentences)
+            summary = library.summarize(question, retriever="bm25", threshold=0.0, generator=generator)
+            assert "zorvath" not in "".join(sentence.text for sentence in summary.sentences)
 
 
-def test_a_generator_may_refuse_and_silence_gives_the_quote(mill, monkeypatch):
+def test_a_generator_may_refuse_and_without_a_sentence_the_quote_is_shown(mill, monkeypatch):
     assert summarize(mill, "The documents do not say.").is_refusal
-    assert [one.is_quote for one in summarize(mill, " ").sentences] == [True]
+    assert [sentence.is_quote for sentence in summarize(mill, " ").sentences] == [True]
     cut = "It burned on 3 May 1871. The mill was built in 1811 by Ada Rook, who had come from the harbour to"
-    assert [one.text for one in summarize(mill, cut).sentences] == ["It burned on 3 May 1871."]
+    assert [sentence.text for sentence in summarize(mill, cut).sentences] == ["It burned on 3 May 1871."]
 
 
-def test_what_the_reader_declines_no_generator_is_asked(folder, monkeypatch):
+def test_a_question_that_the_reader_declines_is_not_sent_to_the_generator(folder, monkeypatch):
     generator = Scripted("The mill was built in 1811 by Ada Rook.")
     with spanwise.open(folder) as library:
         read_by(library, monkeypatch)
@@ -210,9 +217,10 @@ def test_what_the_reader_declines_no_generator_is_asked(folder, monkeypatch):
     assert generator.prompts == []
 
 
-def test_the_record(mill):
+def test_the_record_holds_sentences_dropped_ones_and_the_generator(mill):
     record = json.loads(json.dumps(summary_record(summarize(mill, "It burned in 1871. The queen sold it."))))
-    [first, quote], [dropped] = record["sentences"], record["dropped"]
+    [first, quote] = record["sentences"]
+    [dropped] = record["dropped"]
     assert not first["is_quote"]
     assert quote["is_quote"]
     assert dropped["citations"] == []

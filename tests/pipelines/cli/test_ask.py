@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from scripted_reader import asker, by_margin
+from helpers.scripted_reader import asker, by_margin
 
 import spanwise
 from spanwise.pipelines.cli.ask import HINT

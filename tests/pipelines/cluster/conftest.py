@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from made_shards import MeanEncoder, write_notes
-from word_encoder import WordEncoder
+from helpers.notes import write_notes
+from helpers.word_encoders import MeanEncoder, WordEncoder
 
 import spanwise
 from spanwise.models import encoder, model_files

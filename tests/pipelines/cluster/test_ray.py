@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from made_shards import write_notes
+from helpers.notes import write_notes
 
 import spanwise
 from spanwise import ClusterOptions

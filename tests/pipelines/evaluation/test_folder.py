@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from scripted_reader import by_margin, read_by
+from helpers.scripted_reader import by_margin, read_by
 
 from spanwise.eval.questions import FolderQuestion
 from spanwise.pipelines.evaluation.folder import evaluate_folder, folder_figures, folder_record, index_bytes

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_collections import write_beir_folder
-from small_squad import CONTEXTS, Scripted, small_squad, written
+from helpers.ranking_data import write_beir_folder
+from helpers.squad import CONTEXTS, Scripted, small_squad, written
 
 from spanwise.corpora.datasets.beir import read_beir
 from spanwise.errors import IndexNotFound

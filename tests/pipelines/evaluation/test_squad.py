@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from small_squad import ANSWERS, Scripted, small_squad, written
+from helpers.squad import ANSWERS, Scripted, small_squad, written
 
 from spanwise.eval.squad import score_v2
 from spanwise.pipelines.evaluation import squad

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
-from scripted_reader import Scripted, read_by
+from helpers.scripted_reader import Scripted, read_by
 
 import spanwise
 from spanwise.pipelines.library import open_commit
@@ -35,7 +35,8 @@ def ask(library, question=QUESTION, **changes):
 
 
 def test_the_second_answer_is_the_first_from_the_cache(cached):
-    first, second = ask(cached), ask(cached)
+    first = ask(cached)
+    second = ask(cached)
     assert not first.cached
     assert second.cached
     assert replace(second, cached=False, timings_ms=first.timings_ms) == first
@@ -75,7 +76,7 @@ def test_a_new_commit_makes_every_answer_new(cached, folder):
 
 def test_another_model_makes_every_answer_new(cached, monkeypatch):
     ask(cached)
-    monkeypatch.setattr(LoadedModels, "digest", lambda *given: "other")
+    monkeypatch.setattr(LoadedModels, "digest", lambda *arguments: "other")
     assert not ask(cached).cached
 
 
@@ -83,7 +84,7 @@ def test_a_users_own_reader_and_several_questions_are_not_cached(cached):
     own = Scripted(SCRIPT)
     for _ in range(2):
         assert not ask(cached, reader=own).cached
-        assert not any(one.cached for one in cached.ask_many([QUESTION, "mill?"], retriever="bm25"))
+        assert not any(answer.cached for answer in cached.ask_many([QUESTION, "mill?"], retriever="bm25"))
 
 
 def test_questions_are_not_written_to_the_file(cached, folder):

@@ -21,7 +21,8 @@ from spanwise.types import SyncReport
 def test_changes_and_a_missing_folder_are_followed_until_it_is_interrupted(
     folder: Path, tmp_path: Path
 ) -> None:
-    log, papers = tmp_path / "log", tmp_path / "papers"
+    log = tmp_path / "log"
+    papers = tmp_path / "papers"
     papers.mkdir()
     command = [sys.executable, "-m", "spanwise", "index", folder, papers, "--index", folder / "index"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -100,10 +101,10 @@ def test_a_folder_that_goes_just_before_it_is_watched_is_waited_for(
         states = watch._states
 
         def goes() -> object:
-            found = states()
+            current = states()
             if not told and folder.exists():
                 folder.rename(tmp_path / "away")
-            return found
+            return current
 
         monkeypatch.setattr(watch, "_states", goes)
         with pytest.raises(KeyboardInterrupt):
@@ -123,5 +124,5 @@ def test_a_folder_that_goes_just_before_it_is_watched_is_waited_for(
         (".hidden", False),
     ],
 )
-def test_what_a_sync_could_see_is_relevant(tmp_path: Path, name: str, expected: bool) -> None:
+def test_only_files_that_a_sync_reads_are_relevant(tmp_path: Path, name: str, expected: bool) -> None:
     assert is_relevant(tmp_path / name, [tmp_path, tmp_path / "other"], tmp_path / "index") is expected

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import hostile_child
 import pytest
-from made_files import pdf_of
+from helpers import hostile_child
+from helpers.files import pdf_of
 
 import spanwise
 from spanwise.corpora.passages import split
@@ -42,7 +42,7 @@ def reason(worker: ParseWorker, deed: bytes) -> str:
     return str(rejected.value)
 
 
-def test_a_child_returns_what_the_parent_would_have_made(worker: ParseWorker) -> None:
+def test_a_child_returns_document_passages_and_terms_of_its_file(worker: ParseWorker) -> None:
     document = parse(GOOD, "sub/mill.md")
     parsed = worker.parse(GOOD, "sub/mill.md", document.sha256)
     assert parsed.document == document
@@ -120,8 +120,9 @@ def test_a_child_that_does_not_start_is_not_the_fault_of_the_file(worker, monkey
 def test_children_end_with_their_parent(tmp_path: Path) -> None:
     code = f"""
 import sys
-sys.path[:0] = {[str(Path(__file__).parents[2]), str(Path(__file__).parents[1])]!r}
-import hostile_child, os, threading
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+import os, threading
+from helpers import hostile_child
 from spanwise.pipelines.parsing import pool as parse_pool
 from spanwise.index.analysis import Analyzer
 parse_pool.START = hostile_child.START

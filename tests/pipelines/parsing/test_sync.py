@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from tiny_models import tiny_encoder
+from helpers.tiny_models import tiny_encoder
 
 import spanwise
 from spanwise.pipelines.parsing import sync
@@ -24,7 +24,8 @@ def documents(library) -> list[str]:
 @pytest.fixture
 def reads(monkeypatch) -> list[str]:
     """The documents that were parsed so far."""
-    parsed, parse = [], ParseWorker.parse
+    parsed = []
+    parse = ParseWorker.parse
 
     def noted(self, data, name, sha256, stored=None):
         if stored is None:
@@ -76,8 +77,8 @@ def test_bad_files_are_named_stop_nothing_and_are_remembered(folder, library, re
     (folder / "picture.png").write_bytes(PICTURE)
     (folder / "new.txt").write_text("A new ferry.\n")
     first = library.sync(vectors=False)
-    assert [one.document_id for one in first.rejected] == ["broken.pdf", "tram.txt"]
-    assert all(one.reason for one in first.rejected)
+    assert [file.document_id for file in first.rejected] == ["broken.pdf", "tram.txt"]
+    assert all(file.reason for file in first.rejected)
     assert first.added == ("new.txt",)
     assert first.deleted == ("tram.txt",)
     assert sum(first.skipped.values()) == 1
@@ -112,7 +113,8 @@ def test_a_refusal_is_forgotten_with_its_file(folder, library):
 
 def test_an_interrupted_encoding_goes_on_where_it_stopped(library, monkeypatch):
     monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 1)
-    encode, calls = library.encoder.encode_passages, []
+    encode = library.encoder.encode_passages
+    calls = []
 
     def interrupted(texts, on_progress=lambda done: None):
         calls.append(len(texts))
@@ -131,7 +133,8 @@ def test_an_interrupted_encoding_goes_on_where_it_stopped(library, monkeypatch):
 
 def test_the_old_vectors_answer_until_another_model_is_done(library, tmp_path, monkeypatch):
     library.sync()
-    before, n_passages = library.search("the mill", retriever="dense"), library.snapshot.n_passages
+    before = library.search("the mill", retriever="dense")
+    n_passages = library.snapshot.n_passages
     model = str(tiny_encoder(tmp_path / "other", seed=1))
     library.use_model(model)
     monkeypatch.setattr(sync, "VECTORS_PER_COMMIT", 2)

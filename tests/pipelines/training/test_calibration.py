@@ -9,7 +9,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from scripted_reader import asker, by_margin
+from helpers.scripted_reader import asker, by_margin
 
 from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.sentences import sentence_spans

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from made_collections import write_lists
-from made_training import MILL as MILL_TEXT, PLAIN, TRAM
+from helpers.ranking_data import write_lists
+from helpers.training_loop import MILL as MILL_TEXT, PLAIN, TRAM
 
 from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples

@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 import torch
-from made_collections import write_lists
-from made_readers import question_answerer
-from made_training import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
+from helpers.checkpoints import question_answerer
+from helpers.ranking_data import write_lists
+from helpers.tiny_models import tiny_mpnet, tiny_token_model
+from helpers.tiny_students import HELD_OUT, THINGS, lists_of
+from helpers.training_loop import BATCHES, PLAIN, RECIPE, SCORED, a_model, evaluate, loss
 from safetensors.torch import load_file, save_file
-from tiny_models import tiny_mpnet, tiny_token_model
-from tiny_students import HELD_OUT, THINGS, lists_of
 from transformers import AutoModelForQuestionAnswering
 
 from spanwise.corpora.datasets.squad import read_squad

@@ -8,8 +8,8 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from helpers.tiny_students import HELD_OUT, ROWS, THINGS, lists_of, tiny_student
 from hypothesis import given, strategies as st
-from tiny_students import HELD_OUT, ROWS, THINGS, lists_of, tiny_student
 from torch.nn.functional import kl_div, log_softmax
 
 from spanwise.models.batching import shuffled_batches

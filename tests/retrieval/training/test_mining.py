@@ -27,7 +27,7 @@ def test_no_negative_answers_the_question(ranking, config, answers, seed):
     assert set(mined(ranking, config, others=())) <= set(ranking[: config.depth])
 
 
-def test_what_nearly_repeats_the_positive_passage_is_no_negative():
+def test_near_repeats_of_the_positive_passage_are_no_negatives():
     ranking = ["It was said: the positive passage of the question", "another"]
     positive = "the positive passage of the question"
     negatives = mine_negatives(positive, ranking, [], lambda text: False, MiningConfig(), random.Random(0))

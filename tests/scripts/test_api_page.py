@@ -11,7 +11,7 @@ import pytest
 import spanwise
 from spanwise.pipelines.cli.main import VERBS
 
-SCRIPT = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "api_page.py"))
+SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "api_page.py"))
 IN_PYTHON = {
     "index": "Library.sync", "search": "Library.search", "ask": "Library.ask",
     "summarize": "Library.summarize", "status": "Library.status", "verify": "verify",
@@ -24,18 +24,19 @@ IN_PYTHON = {
 
 @pytest.mark.parametrize("path", SCRIPT["PAGES"], ids=lambda path: path.name)
 def test_a_generated_page_is_current(path: Path) -> None:
-    now, there = SCRIPT["PAGES"][path]().splitlines(), path.read_text(encoding="utf-8").splitlines()
+    now = SCRIPT["PAGES"][path]().splitlines()
+    there = path.read_text(encoding="utf-8").splitlines()
     changed = "\n".join(difflib.unified_diff(there, now, path.name, "code", lineterm="", n=0))
     assert changed == "", "run: python scripts/api_page.py"
 
 
 @pytest.mark.parametrize("verb", IN_PYTHON)
-def test_what_a_verb_does_has_a_public_name(verb: str) -> None:
-    found = spanwise
+def test_every_verb_has_a_public_function(verb: str) -> None:
+    value = spanwise
     for part in IN_PYTHON[verb].split("."):
-        assert part in getattr(found, "__all__", dir(found))
-        found = getattr(found, part)
-    assert callable(found)
+        assert part in getattr(value, "__all__", dir(value))
+        value = getattr(value, part)
+    assert callable(value)
 
 
 def test_every_verb_is_listed() -> None:

@@ -28,7 +28,8 @@ def test_answers_quote_their_document(reader, text):
     passages = split(Document("a", "text/plain", "", "", text), words=12, overlap=4)
     [readings] = reader.read(["what word?"], [passages], n_best=3)
     for scored in (span for spans in readings for span in spans):
-        sentence, passage = sentence_of(scored), scored.passage
+        sentence = sentence_of(scored)
+        passage = scored.passage
         shown = [scored.span, sentence]
         assert [text[span.start : span.end] for span in shown] == [span.text for span in shown]
         assert all(passage.start <= span.start < span.end <= passage.end for span in shown)

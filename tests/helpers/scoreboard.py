@@ -60,7 +60,8 @@ class Scoreboard:
         """The rows as a Markdown table, in the order of the promises."""
         rows = dict(self._figures)
         for promise in self._passed | self._failed:
-            passed, failed = self._passed[promise], self._failed[promise]
+            passed = self._passed[promise]
+            failed = self._failed[promise]
             rows[promise, "tests passed"] = f"{passed} of {passed + failed}"
         ordered = sorted(rows.items(), key=lambda row: (int(row[0][0][1:]), row[0][1]))
         lines = [f"| {promise} | {figure} | {value} |" for (promise, figure), value in ordered]

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from made_shards import write_notes
+from helpers.notes import write_notes
 
 import spanwise
 from spanwise.errors import FormatTooNew, IndexCorrupt

@@ -26,21 +26,21 @@ class Scripted:
 
     def sentence_scores(self, question, passages, sentences):
         """The more words of the script, the better a sentence."""
-        words = [one[0] for one in self.script]
+        words = [words for words, _, _ in self.script]
         return [
             [float(sum(word in passage.text[start:end] for word in words)) for start, end in places]
             for passage, places in zip(passages, sentences, strict=True)
         ]
 
     def _spans(self, passage):
-        found = []
+        spans = []
         for words, score, null in self.script:
-            at = passage.text.find(words)
-            if at >= 0:
-                start = passage.start + at
+            place = passage.text.find(words)
+            if place >= 0:
+                start = passage.start + place
                 span = Span(passage.document_id, start, start + len(words), words)
-                found.append(ScoredSpan(span, passage, score, null))
-        return found
+                spans.append(ScoredSpan(span, passage, score, null))
+        return spans
 
 
 class Flat:
@@ -77,7 +77,9 @@ def confined(library, where, *script, **options) -> Answerer:
 
 def read_by(library, monkeypatch, *script, calibration=None, encoder=None) -> None:
     """Puts the script in the place of every reader of a library, and an encoder to which all is alike."""
-    key, encoder = ("encoder", library.model), encoder or Flat()
-    library._models._loaded[key], library._models._digests[key] = encoder, encoder.digest
+    key = ("encoder", library.model)
+    encoder = encoder or Flat()
+    library._models._loaded[key] = encoder
+    library._models._digests[key] = encoder.digest
     monkeypatch.setattr(load, "load_reader", lambda name, **_: Scripted(*script))
-    monkeypatch.setattr(load, "load_calibration", lambda *given: calibration)
+    monkeypatch.setattr(load, "load_calibration", lambda *arguments: calibration)

@@ -22,7 +22,7 @@ def small_enough(monkeypatch, folder):
     )
 
 
-def test_a_sync_makes_it_and_exact_passes_it_over(small_enough, folder, encoder_folder):
+def test_a_sync_makes_an_approximate_index_that_an_exact_search_ignores(small_enough, folder, encoder_folder):
     told = []
     with open(folder, model=str(encoder_folder)) as library:
         library.sync(on_progress=lambda *step: told.append(step))
@@ -30,4 +30,4 @@ def test_a_sync_makes_it_and_exact_passes_it_over(small_enough, folder, encoder_
         assert isinstance(library.retriever("dense")._index, ApproximateIndex)
         approximate = library.search("who built the mill?", retriever="dense")
         exact = library.search("who built the mill?", retriever="dense", exact=True)
-        assert all(one.score >= other.score for one, other in zip(exact, approximate, strict=True))
+        assert all(best.score >= hit.score for best, hit in zip(exact, approximate, strict=True))

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from scripted_reader import Flat, read_by
+from helpers.scripted_reader import Flat, read_by
 
 from spanwise.errors import IndexClosed
 
@@ -18,7 +18,8 @@ QUESTIONS = {"Who built the mill?": "mill.md", "Who opened the tram?": "tram.txt
 def test_threads_get_right_results_while_the_index_is_synced(folder, library, monkeypatch):
     script = ("Ada Rook", 3.0, 0.0), ("Ute Falk", 3.0, 0.0)
     read_by(library, monkeypatch, *script, encoder=library.encoder)  # which the sync and the questions share
-    stop, synced = threading.Event(), []
+    stop = threading.Event()
+    synced = []
 
     def write() -> None:
         while not stop.is_set():
@@ -26,16 +27,16 @@ def test_threads_get_right_results_while_the_index_is_synced(folder, library, mo
             synced.append(library.sync(workers=1))
 
     def ask(number: int) -> list[tuple[str, str, str]]:
-        found = []
+        rows = []
         for question, document in [*QUESTIONS.items()] * N_ROUNDS:
             answer = library.ask(question, k=1, retriever="bm25", threshold=0.0)
             [hit] = library.search(question, k=1, retriever="bm25")
-            found.append((document, hit.passage.document_id, answer.best.span.document_id))
-        return found
+            rows.append((document, hit.passage.document_id, answer.best.span.document_id))
+        return rows
 
     with ThreadPoolExecutor(N_THREADS + 1) as pool:
         writer = pool.submit(write)
-        rows = [row for found in pool.map(ask, range(N_THREADS)) for row in found]
+        rows = [row for rows_of_thread in pool.map(ask, range(N_THREADS)) for row in rows_of_thread]
         stop.set()
         writer.result()
     assert len(rows) == N_THREADS * N_ROUNDS * 2
@@ -50,7 +51,8 @@ def test_a_model_that_two_threads_want_is_loaded_once(library, monkeypatch):
     class Slow(Flat):
         digest = "slow"
 
-    loaded, never = [], threading.Event()
+    loaded = []
+    never = threading.Event()
 
     def load(name: str) -> Slow:
         loaded.append(name)
@@ -85,7 +87,9 @@ def test_use_after_close_is_a_named_error(library, use):
 
 
 def test_closing_waits_for_the_thread_that_computes(library):
-    began, may_end, ended = threading.Event(), threading.Event(), []
+    began = threading.Event()
+    may_end = threading.Event()
+    ended = []
 
     def compute() -> None:
         with library.reading() as snapshot:

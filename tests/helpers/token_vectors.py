@@ -50,7 +50,8 @@ def maxsim(question: NDArray[np.float32], passage: NDArray[np.float32]) -> float
 
 def decoded(snapshot: Snapshot) -> dict[int, NDArray[np.float32]]:
     """The token vectors of each live passage, as scores are defined by them."""
-    stored, known = snapshot.stored_tokens(TOKEN_MODEL), snapshot.codebook(TOKEN_MODEL)
+    stored = snapshot.stored_tokens(TOKEN_MODEL)
+    known = snapshot.codebook(TOKEN_MODEL)
     assert known is not None
     vectors = known.decode(stored.read(np.arange(len(stored))))
     parts = np.split(vectors, np.cumsum(stored.lengths)[:-1])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import torch
-from tiny_models import tiny_config
 from torch import nn
 
+from helpers.tiny_models import tiny_config
 from spanwise.models.bert import bert_backbone
 from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import TokenRows, load_tokenizer

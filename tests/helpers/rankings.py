@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from made_corpora import MODEL, PLAIN, Texts, stage, vector_of
-from made_token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
 from numpy.typing import NDArray
 
+from helpers.corpora import MODEL, PLAIN, Texts, stage, vector_of
+from helpers.token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
 from spanwise.index import Store
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_index
@@ -35,22 +35,22 @@ def encode(store: Store) -> None:
 
 def rankings(store: Store) -> dict[str, Any]:
     """Each ranking as (document, start, score), and the statistics that lexical scores are made from."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     with store.snapshot() as snapshot:
         for name, make in (("bm25", bm25_index), ("tfidf", tfidf_index)):
             lexical = lexical_stage(name, make(snapshot.postings(), snapshot.places), snapshot, PLAIN)
-            found[name] = [
+            by_name[name] = [
                 [(hit.passage.document_id, hit.passage.start, hit.score) for hit in hits]
                 for hits in lexical.search(QUESTIONS, 7)
             ]
-        found["statistics"] = snapshot.postings().all_statistics
+        by_name["statistics"] = snapshot.postings().all_statistics
         if snapshot.vector_models():
             queries = np.stack([vector_of(question) for question in QUESTIONS])
-            found["dense"] = [
+            by_name["dense"] = [
                 (snapshot.places(ranking.passage_ids.tolist()), ranking.scores.tolist())
                 for ranking in snapshot.vectors(MODEL).search(queries, 5)
             ]
-    return found
+    return by_name
 
 
 def fresh_build(path: Path, texts: Texts) -> dict[str, Any]:
@@ -63,7 +63,8 @@ def fresh_build(path: Path, texts: Texts) -> dict[str, Any]:
 
 
 Rows = NDArray[np.float32]
-K, TOLERANCE = 5, 1e-4
+K = 5
+TOLERANCE = 1e-4
 
 
 def check_maxsim(store: Store) -> float:
@@ -79,13 +80,14 @@ def check_maxsim(store: Store) -> float:
         assert sorted(passages) == sorted(snapshot.passage_ids().tolist())
         texts = {passage.id: passage.text for passage in snapshot.passages(snapshot.passage_ids())}
         queries = [tokens_of(question) for question in QUESTIONS]
-        found = snapshot.maxsim(TOKEN_MODEL, exact=True).search(queries, K)
-        return float(np.mean([_share(*pair, passages, texts) for pair in zip(queries, found, strict=True)]))
+        results = snapshot.maxsim(TOKEN_MODEL, exact=True).search(queries, K)
+        return float(np.mean([_share(*pair, passages, texts) for pair in zip(queries, results, strict=True)]))
 
 
 def _share(query: Rows, ranking: Ranking, passages: Mapping[int, Rows], texts: Mapping[int, str]) -> float:
     scores = {number: maxsim(query, vectors) for number, vectors in passages.items()}
-    best, ids = sorted(scores.values(), reverse=True)[:K], ranking.passage_ids.tolist()
+    best = sorted(scores.values(), reverse=True)[:K]
+    ids = ranking.passage_ids.tolist()
     assert np.allclose(ranking.scores, best, rtol=0, atol=TOLERANCE)
     assert np.allclose(ranking.scores, [scores[number] for number in ids], rtol=0, atol=TOLERANCE)
     true = {number: maxsim(query, tokens_of(text)) for number, text in texts.items()}

@@ -35,17 +35,17 @@ class FirstWord:
         return ScoredSpan(span, passage, 1.0, 0.0)
 
 
-def test_a_retriever_is_searched(library):
+def test_an_own_retriever_is_searched(library):
     own = Longest(library.passages())
     hits = library.search(QUESTION, retriever=own, dedupe=False)
     assert [len(hit.passage.text) for hit in hits] == sorted(
         (len(p.text) for p in library.passages()), reverse=True
     )
-    found = library.search(QUESTION, retriever=own, where=Filter(paths=("*.txt",)))
-    assert {hit.passage.document_id for hit in found} == {"tram.txt"}
+    selected = library.search(QUESTION, retriever=own, where=Filter(paths=("*.txt",)))
+    assert {hit.passage.document_id for hit in selected} == {"tram.txt"}
 
 
-def test_a_reader_answers_without_confidence(library):
+def test_an_own_reader_answers_without_confidence(library):
     answer = library.ask(QUESTION, retriever="bm25", reader=FirstWord())
     assert answer.best.text == answer.best.passage.text.strip("# ").split()[0]
     assert answer.confidence is None
@@ -53,9 +53,9 @@ def test_a_reader_answers_without_confidence(library):
     assert text[answer.span.start : answer.span.end] == answer.text
 
 
-def test_both_can_be_explained(library):
-    found = library.explain(QUESTION, retriever=Longest(library.passages()), reader=FirstWord())
-    assert [rank.stage for rank in found.ranks] == ["custom"]
+def test_an_own_retriever_and_an_own_reader_can_be_explained(library):
+    explanation = library.explain(QUESTION, retriever=Longest(library.passages()), reader=FirstWord())
+    assert [rank.stage for rank in explanation.ranks] == ["custom"]
 
 
 def stranger(passage):
@@ -89,17 +89,19 @@ def recipe(data: bytes, document_id: str) -> Document:
     return Document(document_id, "text/recipe", "", "Bread", data.decode().upper())
 
 
-def test_a_parser_reads_files_of_its_suffix(library, folder):
+def test_an_own_parser_reads_files_of_its_suffix(library, folder):
     (folder / "bread.recipe").write_text("flour and water")
     (folder / "none.recipe").write_text("")
     report = library.sync(vectors=False, parsers={".recipe": recipe})
     assert report.added == ("bread.recipe",)
-    assert [(one.document_id, one.reason) for one in report.rejected] == [("none.recipe", "an empty recipe")]
+    [rejected] = report.rejected
+    assert rejected.document_id == "none.recipe"
+    assert rejected.reason == "an empty recipe"
     assert library.document("bread.recipe").text == "FLOUR AND WATER"
     assert library.search("flour", retriever="bm25")[0].passage.document_id == "bread.recipe"
 
 
-def test_files_that_others_parsed_are_parsed_again(library):
+def test_another_parser_parses_its_files_again(library):
     assert library.sync(vectors=False, parsers={".txt": recipe}).updated == ("tram.txt",)
     assert library.sync(vectors=False, parsers={".txt": recipe}).unchanged == 3
 

@@ -21,7 +21,7 @@ def edits(word: str) -> set[str]:
 
 
 @given(words, st.lists(words, max_size=20))
-def test_one_edit_is_what_the_edits_make(typed, others):
+def test_words_at_distance_one_are_those_that_one_edit_makes(typed, others):
     once = edits(typed) - {""}
     others = [typed, *others, *sorted(once)[:10]]
     distances = prefix_distances(typed, others)[:, -1].tolist()

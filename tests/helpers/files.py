@@ -12,9 +12,10 @@ from io import BytesIO, StringIO
 from xml.etree import ElementTree
 
 import docx
-from made_office import NOT_IN_XML, OFFICE_MAKERS
 from reportlab.lib.pagesizes import A5
 from reportlab.pdfgen.canvas import Canvas
+
+from helpers.office_files import NOT_IN_XML, OFFICE_MAKERS
 
 NOT_IN_HELVETICA = re.compile(r"[^\x20-\x7e\xa1-\xac\xae-\xff]")
 

@@ -52,7 +52,7 @@ def family_tokenizer(family: str):
 
 
 def pieces() -> dict[str, int]:
-    listed = [*SPECIAL, *WORDS, *LETTERS, *(f"##{one}" for one in LETTERS)]
+    listed = [*SPECIAL, *WORDS, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
     return {piece: number for number, piece in enumerate(listed)}
 
 
@@ -61,7 +61,8 @@ def byte_pairs():
 
     letters = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     merges = [("Ġ", "m"), ("Ġm", "i"), ("l", "l"), ("Ġmi", "ll")]
-    vocabulary = {one: at for at, one in enumerate([*letters, *("".join(merge) for merge in merges)])}
+    listed = [*letters, *("".join(merge) for merge in merges)]
+    vocabulary = {piece: number for number, piece in enumerate(listed)}
     made = Tokenizer(models.BPE(vocabulary, merges))
     made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
@@ -71,8 +72,8 @@ def byte_pairs():
 def unigrams():
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-    scored = [*((one, 0.0) for one in SPECIAL), *((f"▁{word}", -2.0) for word in WORDS)]
-    scored += [(one, -3.0) for one in ("▁", *LETTERS)]
+    scored = [*((name, 0.0) for name in SPECIAL), *((f"▁{word}", -2.0) for word in WORDS)]
+    scored += [(letter, -3.0) for letter in ("▁", *LETTERS)]
     made = Tokenizer(models.Unigram(scored, unk_id=1))
     made.add_special_tokens(list(SPECIAL))
     made.pre_tokenizer = pre_tokenizers.Metaspace()

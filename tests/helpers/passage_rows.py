@@ -66,7 +66,8 @@ def tokens_in(
     codebook: Codebook, parts: Sequence[Sequence[Vectors]], deleted: Sequence[int] = ()
 ) -> StoredRows:
     """The passages of these segments, numbered from 0 on, without those deleted."""
-    segments, first = [], 0
+    segments = []
+    first = 0
     for passages in parts:
         codes = codebook.encode(np.concatenate(passages))
         segments.append(segment_of(TOKENS, first, list(map(len, passages)), codes))

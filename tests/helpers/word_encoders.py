@@ -1,4 +1,4 @@
-"""A token encoder without a model: the vector of a word depends on the word and the digest alone."""
+"""Encoders without a model: the vector of a word depends on the word and the digest alone."""
 
 from __future__ import annotations
 
@@ -49,3 +49,18 @@ class WordEncoder:
     def _vectors(self, text: str) -> list[NDArray[np.float32]]:
         words = re.findall(r"\w+", text)[: self.window] or [text]
         return [vector_of_word(word, self.digest) for word in words]
+
+
+class MeanEncoder(WordEncoder):
+    """One vector per text: the mean of the vectors of its words."""
+
+    def encode_questions(self, texts):
+        return np.stack([self._mean(text) for text in texts])
+
+    def encode_passages(self, texts, report=lambda done: None):
+        report(len(texts))
+        return self.encode_questions(texts)
+
+    def _mean(self, text):
+        mean = np.mean(self._vectors(text), axis=0, dtype=np.float64)
+        return (mean / np.linalg.norm(mean)).astype(np.float32)

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import numpy as np
+from helpers.corpora import PLAIN
 from hypothesis import given, strategies as st
-from made_corpora import PLAIN
 
 from spanwise.index.protocol import Ranking
 from spanwise.retrieval.bm25 import bm25_retriever
@@ -79,8 +79,8 @@ def slow_fusion(stages, k):
 
 
 @given(st.lists(st.integers(1, 30), unique=True), st.lists(st.integers(1, 30), unique=True))
-def test_the_order_of_stages_does_not_matter(one, two) -> None:
-    forth = fused(ranking(*one), ranking(*two))
-    back = fused(ranking(*two), ranking(*one))
+def test_the_order_of_stages_does_not_matter(first, second) -> None:
+    forth = fused(ranking(*first), ranking(*second))
+    back = fused(ranking(*second), ranking(*first))
     assert forth.passage_ids.tolist() == back.passage_ids.tolist()
-    assert set(forth.passage_ids.tolist()) == {*one, *two}
+    assert set(forth.passage_ids.tolist()) == {*first, *second}

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.scripted_reader import read_by
 
 import spanwise
 from spanwise.pipelines.parsing import sync
-from tests.scripted_reader import read_by
 
 QUESTION = "mill stones"
 
@@ -33,7 +33,8 @@ def notes(tmp_path, words, monkeypatch):
 
 def stop_after(words, monkeypatch, n):
     """Interrupts the encoder before its part number n."""
-    encoder, parts = words["builtin"], []
+    encoder = words["builtin"]
+    parts = []
     encode = encoder.encode_passages
 
     def interrupted(texts, report=lambda done: None):
@@ -99,7 +100,7 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
         "import sys, os, signal, spanwise\n"
         "from spanwise.models import encoder, model_files\n"
         "from spanwise.pipelines.parsing import sync\n"
-        "from word_encoder import WordEncoder\n"
+        "from helpers.word_encoders import WordEncoder\n"
         "known, parts = WordEncoder('words'), []\n"
         "encoder.load_token_encoder = lambda name: known\n"
         "model_files.model_digest = lambda name, kind='encoder': 'words'\n"
@@ -112,7 +113,7 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
         "known.encode_passages = dying\n"
         "with spanwise.open(sys.argv[1]) as library: library.sync(workers=1)\n"
     )
-    tests = str(Path(__file__).parents[1])
+    tests = str(Path(__file__).parents[2])
     code = subprocess.run(
         [sys.executable, "-c", f"import sys; sys.path.insert(0, {tests!r})\n{script}", str(notes)]
     )

@@ -46,7 +46,8 @@ class Scripted:
     digest = "scripted"
 
     def __init__(self, answers_null: bool = True, stop_after: int | None = None) -> None:
-        self.answers_null, self.stop_after = answers_null, stop_after
+        self.answers_null = answers_null
+        self.stop_after = stop_after
         self.batches: list[list[str]] = []
 
     def read(
@@ -61,7 +62,8 @@ class Scripted:
         if passage.text not in CONTEXTS:
             return []
         answer = CONTEXTS[passage.text][1]
-        at = passage.text.index(answer)
+        start = passage.text.index(answer)
         score = -5.0 if "sold" in question else -0.5 if "tram" in question else 5.0
         null = 0.0 if self.answers_null else math.nan
-        return [ScoredSpan(Span(passage.document_id, at, at + len(answer), answer), passage, score, null)]
+        span = Span(passage.document_id, start, start + len(answer), answer)
+        return [ScoredSpan(span, passage, score, null)]

@@ -43,15 +43,18 @@ def log_after_checkpoint(path) -> int:
         return (path / "catalog.sqlite-wal").stat().st_size
 
 
-def found(library) -> list[str]:
+def documents_found(library) -> list[str]:
     return [hit.passage.document_id for hit in library.search("mill", retriever="bm25", dedupe=False)]
 
 
 def test_postings_and_retrievers_are_built_once_for_a_commit(library, path, monkeypatch):
     from spanwise.retrieval import retrievers
 
-    built, build = [], retrievers.LEXICAL["bm25"]
-    monkeypatch.setitem(retrievers.LEXICAL, "bm25", lambda *given: (built.append(1), build(*given))[1])
+    built = []
+    build = retrievers.LEXICAL["bm25"]
+    monkeypatch.setitem(
+        retrievers.LEXICAL, "bm25", lambda *arguments: (built.append(1), build(*arguments))[1]
+    )
     for _ in range(3):
         library.search("mill", retriever="bm25")
     write(path, "b", "Another mill.")
@@ -60,27 +63,28 @@ def test_postings_and_retrievers_are_built_once_for_a_commit(library, path, monk
     assert len(built) == 2
 
 
-def test_what_is_held_stays_while_searches_go_on(library, path):
-    held, retriever = library.snapshot, library.retriever("bm25")
+def test_a_snapshot_and_its_retriever_stay_as_they_are_after_a_commit(library, path):
+    snapshot = library.snapshot
+    retriever = library.retriever("bm25")
     write(path, "b", "Another mill.")
-    assert sorted(found(library)) == ["a", "b"]
-    assert held.n_documents == 1
+    assert sorted(documents_found(library)) == ["a", "b"]
+    assert snapshot.n_documents == 1
     assert [hit.passage.document_id for hit in retriever.search(["mill"], 5)[0]] == ["a"]
     assert library.snapshot.n_documents == 2
 
 
 def test_the_log_shrinks_while_an_idle_library_is_open(library, path):
-    found(library)
+    documents_found(library)
     with library.reading() as snapshot:
         write(path, "b", "Another mill.")
         assert snapshot.n_documents == 1
         assert log_after_checkpoint(path) > 0
     assert log_after_checkpoint(path) == 0
-    assert sorted(found(library)) == ["a", "b"]
+    assert sorted(documents_found(library)) == ["a", "b"]
     assert log_after_checkpoint(path) == 0
 
 
-def test_a_new_index_keeps_token_vectors_and_dense_ones_instead_when_they_are_dropped(folder):
+def test_a_new_index_has_token_vectors_and_dense_ones_once_those_are_dropped(folder):
     with spanwise.open(folder) as library:
         library.sync()
         assert library.model is None

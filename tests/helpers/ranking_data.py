@@ -22,7 +22,8 @@ def write(path: Path, *lines: str) -> None:
 def write_beir_folder(folder: Path) -> None:
     documents = [{"_id": n, "title": title, "text": text} for n, (title, text) in DOCUMENTS.items()]
     write(folder / "corpus.jsonl", *map(json.dumps, documents))
-    write(folder / "queries.jsonl", *[json.dumps({"_id": n, "text": text}) for n, text in QUERIES.items()])
+    queries = [{"_id": n, "text": text} for n, text in QUERIES.items()]
+    write(folder / "queries.jsonl", *map(json.dumps, queries))
     rows = [f"{query}\t{name}\t{grade}" for query, judged in QRELS.items() for name, grade in judged.items()]
     write(folder / "qrels/test.tsv", "query-id\tcorpus-id\tscore", *rows)
 

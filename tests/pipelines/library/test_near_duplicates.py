@@ -35,5 +35,5 @@ def test_search_folds_copies_of_a_file(copies, run):
     command = ["search", "tram minutes", "--index", copies, "--retriever", "bm25"]
     assert "(and 2 near-duplicates: tram-copy.txt, tram.txt)" in run(*command)[1]
     [hit] = json.loads(run(*command, "--json")[1])["hits"]
-    assert [one["document"] for one in hit["duplicates"]] == ["tram-copy.txt", "tram.txt"]
+    assert [copy["document"] for copy in hit["duplicates"]] == ["tram-copy.txt", "tram.txt"]
     assert len(json.loads(run(*command, "--json", "--no-dedupe")[1])["hits"]) == 3

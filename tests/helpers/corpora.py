@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_token_vectors import put_tokens
 from numpy.typing import NDArray
 
+from helpers.token_vectors import put_tokens
 from spanwise.index import FileState, Snapshot, Store, Writer
 from spanwise.index.analysis import Analyzer
 from spanwise.types import Document, Passage
@@ -70,7 +70,8 @@ def vector_of(text: str) -> NDArray[np.float32]:
 
 
 def document_of(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:
-    text, passages = "\n".join(texts), []
+    text = "\n".join(texts)
+    passages = []
     start = 0
     for part in texts:
         passages.append(Passage(0, document_id, start, start + len(part), part))

@@ -13,7 +13,8 @@ from spanwise.types import AskOptions
 
 SAMPLE = Path("corpora/sample")
 QUESTIONS = (SAMPLE / "demo-questions.txt").read_text(encoding="utf-8").splitlines()[:2]
-SURE, NEVER_SURE = -1e9, 1e9
+SURE = -1e9
+NEVER_SURE = 1e9
 
 
 def opened(index, shards):
@@ -24,8 +25,8 @@ def opened(index, shards):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    with opened(tmp_path_factory.mktemp("one") / "index", None) as one:
-        yield one
+    with opened(tmp_path_factory.mktemp("whole") / "index", None) as whole:
+        yield whole
 
 
 def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
@@ -33,11 +34,11 @@ def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
     asker = library.answerer(AskOptions(k=k, retriever="bm25", dedupe=False, read_all=read_all))
     rule = EarlyExit(SHARED_PASSAGES, 20, margin)
     asker = replace(asker, calibration=replace(asker.calibration, stopping=rule))
-    found = []
+    by_question = []
     for trace in asker.trace(questions):
         best = {hit.passage.id for hit in trace.hits[:SHARED_PASSAGES]}
         candidates = [ranked.candidate for ranked in trace.ranked]
-        found.append(
+        by_question.append(
             {
                 (
                     candidate.scored.span.document_id,
@@ -47,18 +48,18 @@ def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
                 if candidate.scored.passage.id in best
             }
         )
-    return found
+    return by_question
 
 
-def same(one, other):
-    for expected, found in zip(one, other, strict=True):
-        common = expected.keys() & found.keys()
+def same(first, second):
+    for expected, actual in zip(first, second, strict=True):
+        common = expected.keys() & actual.keys()
         assert len(common) >= SHARED_PASSAGES // 2
         for place in common:
-            assert found[place] == pytest.approx(expected[place], abs=0.05)  # in bf16 where that is fast
+            assert actual[place] == pytest.approx(expected[place], abs=0.05)  # in bf16 where that is fast
 
 
-def test_it_is_equal_for_8_and_20_passages_with_and_without_early_exit_and_alone(library):
+def test_a_probability_does_not_depend_on_k_on_early_exit_or_on_other_questions(library):
     every = probabilities(library, QUESTIONS, read_all=True)
     same(every, probabilities(library, QUESTIONS, k=8))
     same(every, probabilities(library, QUESTIONS, margin=SURE))
@@ -66,12 +67,12 @@ def test_it_is_equal_for_8_and_20_passages_with_and_without_early_exit_and_alone
     same(every, [probabilities(library, [question])[0] for question in QUESTIONS])
 
 
-def test_it_is_equal_in_shards(library, tmp_path):
+def test_a_probability_does_not_depend_on_shards(library, tmp_path):
     with opened(tmp_path / "index", 3) as shards:
         same(probabilities(library, QUESTIONS), probabilities(shards, QUESTIONS))
 
 
-def test_it_is_a_logarithm_of_a_probability(library):
-    values = [value for found in probabilities(library, QUESTIONS) for value in found.values()]
+def test_the_feature_is_the_logarithm_of_a_probability(library):
+    values = [value for by_place in probabilities(library, QUESTIONS) for value in by_place.values()]
     assert max(values) <= 0
     assert min(values) < -5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tiny_models import classifier
+from helpers.tiny_models import classifier
 
 import spanwise
 from spanwise.models import third_party as foreign
@@ -34,26 +34,27 @@ def test_hits_come_in_the_order_of_the_scorer(library, scorer_folder):
     assert library.retriever("tfidf", rerank=scorer_folder).name == "tfidf+rerank"
 
 
-def test_only_so_many_passages_are_read(library, scorer_folder):
+def test_only_passages_within_the_depth_are_scored(library, scorer_folder):
     hits = library.search("the mill weir tram", retriever="bm25", rerank=scorer_folder, rerank_depth=1)
     plain = library.search("the mill weir tram", retriever="bm25")
     assert [hit.passage.id for hit in hits] == [hit.passage.id for hit in plain]
     assert ["rerank" in hit.scores for hit in hits] == [True] + [False] * (len(hits) - 1)
 
 
-def test_hits_are_remembered_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
+def test_results_are_cached_by_model_and_depth(library, scorer_folder, tmp_path, monkeypatch):
     computed = []
     score = foreign.ThirdPartyCrossEncoder.score
     monkeypatch.setattr(
         foreign.ThirdPartyCrossEncoder,
         "score",
-        lambda self, *given: computed.append(self.digest) or score(self, *given),
+        lambda self, *arguments: computed.append(self.digest) or score(self, *arguments),
     )
     other = str(classifier(tmp_path / "other", seed=1))
     calls = [(scorer_folder, 30), (scorer_folder, 30), (scorer_folder, 2), (other, 30)]
-    found = [library.search(QUESTION, retriever="bm25", rerank=name, rerank_depth=n) for name, n in calls]
+    results = [library.search(QUESTION, retriever="bm25", rerank=name, rerank_depth=n) for name, n in calls]
     assert len(computed) == 3
-    assert found[0] == found[1] != found[3]
+    assert results[0] == results[1]
+    assert results[1] != results[3]
 
 
 def test_search_and_ask_rerank(run, folder, encoder_folder, reader_folder, scorer_folder):

@@ -17,7 +17,7 @@ from spanwise.types import Document, Heading, Label
 
 START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start.pop('path'); "
-    "import hostile_child; hostile_child.main(**start)"
+    "from helpers import hostile_child; hostile_child.main(**start)"
 )
 
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from small_squad import small_squad
+from helpers.squad import small_squad
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_part_is_measured_once_for_a_commit(tmp_path: Path) -> None:

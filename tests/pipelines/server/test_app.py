@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
+from helpers.scripted_reader import read_by
 from reportlab.pdfgen.canvas import Canvas
-from scripted_reader import read_by
 from starlette.testclient import TestClient
 
 import spanwise
@@ -73,8 +73,8 @@ def error_of(response) -> tuple[int, str]:
 
 def test_search_and_ask_give_the_records_of_the_command_line(client, library):
     result = library.search(QUESTION, k=2, retriever="bm25")
-    found = client.post("/api/search", json={**BM25, "k": 2}).json()
-    assert found == search_record(result)
+    record = client.post("/api/search", json={**BM25, "k": 2}).json()
+    assert record == search_record(result)
     answer = client.post("/api/ask", json=BM25).json()
     expected = answer_record(library.ask(QUESTION, retriever="bm25"))
     del answer["timings_ms"], expected["timings_ms"], answer["cached"], expected["cached"]

@@ -1,0 +1,1 @@
+"""What several tests share: small corpora, files of every format, tiny models and stand-ins."""
