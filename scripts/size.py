@@ -114,8 +114,15 @@ def squeezed(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def names_of_nothing(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """The line and the name of each variable or parameter whose name does not say what it is."""
+    """The line and the name of each variable or parameter whose name does not say what it is.
+
+    Fields of classes are left out: some are keys that programs read.
+    """
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    fields = {id(part.target) for node in classes for part in node.body if isinstance(part, ast.AnnAssign)}
     for node in ast.walk(tree):
+        if id(node) in fields:
+            continue
         match node:
             case ast.Name(id=name, ctx=ast.Store()) if name in NAMES_OF_NOTHING:
                 yield node.lineno, name
@@ -180,15 +187,15 @@ def figures() -> list[Figure]:
     trees = [ast.parse(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 300_000),
-        Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 220),
+        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 247_500),
+        Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 178),
         Figure("lines of the longest module", max(map(n_lines, source)), 500),
         Figure("lines of the longest body", max(map(longest_body, trees)), MAX_BODY),
-        Figure("modules in a circle of imports", len(circle(imports())), 3),
-        Figure("statements that hold several", sum(len(list(squeezed(tree))) for tree in trees), 1_000),
-        Figure("names of nothing", sum(len(list(names_of_nothing(tree))) for tree in trees), 1_000),
-        Figure("tokens of tests", sum(map(n_tokens, tests)), 300_000),
-        Figure("words of Markdown pages", n_words(), 15_500),
+        Figure("modules in a circle of imports", len(circle(imports())), 0),
+        Figure("statements that hold several", sum(len(list(squeezed(tree))) for tree in trees), 0),
+        Figure("names of nothing", sum(len(list(names_of_nothing(tree))) for tree in trees), 0),
+        Figure("tokens of tests", sum(map(n_tokens, tests)), 161_500),
+        Figure("words of Markdown pages", n_words(), 13_000),
         Figure("lines of the page", sum(map(n_lines, page)), 1_400),
     ]
 

@@ -119,6 +119,7 @@ def size() -> ModuleType:
         ("a, b = f(x)", 0, 0),
         ("f(*xs)", 0, 0),
         ("x.found = x", 0, 0),
+        ("class A:\n    found: int", 0, 0),
     ],
 )
 def test_squeezed_statements_and_names_of_nothing_are_counted(

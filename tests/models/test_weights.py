@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from helpers.tiny_models import changed_base
 from hypothesis import given, strategies as st
 from safetensors.torch import load_file, save_file
 from torch import nn
