@@ -12,7 +12,7 @@ import spanwise
 from spanwise.errors import DocumentNotFound, IndexEmpty
 from spanwise.pipelines.answering import summarize as summaries
 from spanwise.pipelines.answering.summarize import choose_sentences, summary_record
-from spanwise.pipelines.cli.options import say_what_is_sent
+from spanwise.pipelines.cli.options import GeneratorGroup
 from spanwise.types import Filter
 
 TEXTS = {
@@ -267,6 +267,6 @@ def test_the_command_names_a_dead_server_what_is_sent_and_the_local_model(folder
     monkeypatch.chdir(folder)
     assert "no file none.gguf" in run(*asked, "--generator", "local")[2]
     capsys.readouterr()
-    say_what_is_sent("openai:x", "http://localhost/v1")
-    say_what_is_sent("openai:x", "https://a.example/v1")
+    GeneratorGroup("openai:x", "http://localhost/v1").say_what_is_sent()
+    GeneratorGroup("openai:x", "https://a.example/v1").say_what_is_sent()
     assert capsys.readouterr().err == "each question and the sentences found for it are sent to a.example\n"
