@@ -99,10 +99,12 @@ class ReaderTrainingConfig:
 
 
 FOLDER_LOOP = TrainingConfig(learning_rate=1.2e-4, layer_decay=0.85, evaluate_at=(1.0,))
+PAIRS_LOOP = TrainingConfig(learning_rate=2e-4, layer_decay=0.9, evaluate_at=(1.0,), checkpoint_every=200)
 LISTS_LOOP = TrainingConfig(learning_rate=3e-4, layer_decay=0.9, evaluate_at=(1.0,), checkpoint_every=100)
 RECIPES: Mapping[str, ReaderTrainingConfig] = {
     "squad": ReaderTrainingConfig(),
     "folder": ReaderTrainingConfig(FOLDER_LOOP, batch_tokens=8192, max_length=352),
+    "pairs": ReaderTrainingConfig(PAIRS_LOOP, batch_tokens=3072, max_length=352, negatives=1, shared=1.0),
     "lists": ReaderTrainingConfig(LISTS_LOOP, batch_tokens=8192, max_length=352, negatives=3, shared=1.0),
 }
 

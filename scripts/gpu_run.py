@@ -59,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     add("--minutes", type=float, default=8.0, help="when training stops, to resume later")
     add("--budget", type=float, default=8.0, help="minutes of training in all calls")
     add("--tokens", type=int, help="tokens to train on; default: 30 million, or one epoch")
-    add("--batch-tokens", type=int, default=16_384, help="tokens of a batch")
+    add("--batch-tokens", type=int, default=6_144, help="tokens of a batch")
     add("--texts", type=int, default=20_000, help="texts to encode (measure)")
     add("--passages", type=int, default=1_000_000, help="passages of MaxSim (measure)")
     return top

@@ -36,8 +36,8 @@ SeedOption = Annotated[int, Option(help="Random seed.")]
 def reader(
     out: OutOption,
     recipe: Annotated[
-        Literal["squad", "folder", "lists"],
-        Option(help="Passages alone, in groups with hard negatives, or in lists for a teacher."),
+        Literal["squad", "folder", "pairs", "lists"],
+        Option(help="squad; folder (hard negatives); pairs (a teacher); lists (a student of labels)."),
     ] = "squad",
     data: Annotated[list[Path] | None, Option("--data", help="SQuAD-format file; repeatable.")] = None,
     folders: FoldersOption = None,
@@ -67,7 +67,7 @@ def reader(
     from ..training.reader import train_reader
 
     if (folders is None) == (recipe != "squad"):
-        raise BadParameter("--recipe folder or lists, and --folders DIR, need each other")
+        raise BadParameter("--recipe folder, pairs or lists, and --folders DIR, need each other")
     config = RECIPES[recipe]
     loop = config.loop if learning_rate is None else replace(config.loop, learning_rate=learning_rate)
     config = replace(config, loop=loop, epochs=epochs, tokens=tokens, frozen_layers=freeze)

@@ -135,7 +135,7 @@ def train_teacher(work: Path, options: TrainingOptions) -> bool:
     """True when the teacher is trained to its end; False when time was up before, with a checkpoint."""
     task = Task.open(work, "teacher")
     options = replace(options, tokens=options.tokens or TEACHER_TOKENS)
-    loop = replace(LOOP, learning_rate=1.5e-4, layer_decay=0.9)
+    loop = replace(LOOP, learning_rate=2e-4, layer_decay=0.9)
     return _train(teacher_start(work), task, loop, options, work / TEACHER)
 
 
