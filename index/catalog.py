@@ -118,7 +118,9 @@ class Catalog:
         row = self._state_row()
         counts = (row["generation"], row["documents"], row["passages"])
         with self._typed():
-            digest = state_digest(*counts, self.settings, self.segments(), self.deleted())
+            digest = state_digest(
+                *counts, self.settings, self.segments(), self.deleted().astype("<i8").tobytes()
+            )
         if digest != row["digest"]:
             raise self.corruption("settings, segments or deletions are not those of the last commit")
         return CommitState(*counts, digest)
@@ -407,7 +409,7 @@ class CatalogWriter(Catalog):
 
     def _commit(self, generation: int, n_documents: int, n_passages: int) -> None:
         counts = (generation, n_documents, n_passages)
-        digest = state_digest(*counts, self.settings, self.segments(), self.deleted())
+        digest = state_digest(*counts, self.settings, self.segments(), self.deleted().astype("<i8").tobytes())
         self.execute(
             "UPDATE state SET generation = ?, documents = ?, passages = ?, digest = ?", *counts, digest
         )

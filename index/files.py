@@ -27,6 +27,7 @@ from spanwise.errors import (
     StorageFull,
 )
 
+FORMAT = 4  # of the whole index: catalog and segments
 CATALOG = "catalog.sqlite"
 SEGMENTS = "segments"
 LOCK = "write.lock"

@@ -16,14 +16,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-
 from spanwise.errors import DocumentRejected, FormatTooNew, FormatTooOld
 from spanwise.types import Document, Heading, Label, Passage
 
-from .files import corruption, named_errors, publish, sha256_of
-from .protocol import Ids
-from .segment import FORMAT
+from .files import FORMAT, corruption, named_errors, publish, sha256_of
 
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
@@ -151,12 +147,15 @@ def state_digest(
     n_passages: int,
     settings: Mapping[str, str],
     segments: Sequence[SegmentEntry],
-    deleted: Ids,
+    deleted: bytes,
 ) -> str:
-    """The digest over counts, settings, segment names and deleted passages. A lost row changes it."""
+    """The digest over counts, settings, segment names and deleted passages. A lost row changes it.
+
+    deleted: the ids of the deleted passages, ascending, as little-endian int64
+    """
     entries = [(entry.id, entry.kind, entry.model, entry.rows) for entry in segments]
     head = json.dumps([generation, n_documents, n_passages, sorted(settings.items()), entries])
-    return sha256_of(head.encode("utf-8") + deleted.astype("<i8").tobytes())
+    return sha256_of(head.encode("utf-8") + deleted)
 
 
 def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
@@ -172,7 +171,7 @@ def create_catalog(path: Path, settings: Mapping[str, str]) -> None:
         database.enable_wal()
         database.executescript(_TABLES)
         database.table("settings").insert_all({"key": k, "value": settings[k]} for k in sorted(settings))
-        empty = state_digest(0, 0, 0, settings, [], np.empty(0, np.int64))
+        empty = state_digest(0, 0, 0, settings, [], b"")
         state = {"one": 1, "generation": 0, "documents": 0, "passages": 0, "digest": empty}
         database.table("state").insert(state)
     with named_errors(path):

@@ -28,10 +28,9 @@ import numpy as np
 
 from spanwise.errors import FormatTooNew, IndexCorrupt
 
-from .files import corruption, publish, sha256_of, write_file
+from .files import FORMAT, corruption, publish, sha256_of, write_file
 from .protocol import Array, Ids
 
-FORMAT = 4  # of the whole index: catalog and segments
 MANIFEST = "manifest.json"
 COLUMNS = "columns.bin"
 UNFINISHED = ".unfinished"

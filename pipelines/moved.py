@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from importlib import import_module
-from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -17,12 +16,17 @@ MOVED = {
 }
 
 
-class OldNames(Loader):
+class OldNames:
     """A finder and loader for `sys.meta_path` that imports the new module for an old name."""
 
     def find_spec(self, name: str, path: object, target: object = None) -> ModuleSpec | None:
         """The old module; None for other names."""
-        return ModuleSpec(name, self) if name in MOVED else None
+        if name not in MOVED:
+            return None
+        return ModuleSpec(name, self)  # type: ignore[arg-type]  # importlib.abc is slow to import
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """None: the import system makes the module."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the new module in the place of the old one."""

@@ -26,11 +26,11 @@ import numpy as np
 
 from spanwise.errors import IndexEmpty
 
-from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
 from ..index.protocol import Doubles, Ids, Places, Ranking
+from ..index.snapshot import Snapshot
 from ..index.top_k import best, check_k, rows_among
 from .stage import Stage, Terms, lexical_stage
 

@@ -107,8 +107,10 @@ class DeduplicatingRetriever:
             terms = self._terms_of(hit.passage.text)
             grams = shingles(terms)
             distinctive = self._distinctive(terms, question_terms)
-            n_shared = Counter(chain.from_iterable(groups_with.get(gram, ()) for gram in grams))
-            near = sorted(position for position, n in n_shared.items() if n >= self._rule.share * len(grams))
+            n_shared = Counter(chain.from_iterable([groups_with.get(gram, ()) for gram in grams]))
+            near = sorted(
+                [position for position, n in n_shared.items() if n >= self._rule.share * len(grams)]
+            )
             folds_into = (groups[position] for position in near)
             group = next((group for group in folds_into if group.can_hold(hit, distinctive)), None)
             if group is not None:
@@ -122,7 +124,7 @@ class DeduplicatingRetriever:
     def _distinctive(self, terms: Sequence[str], question_terms: frozenset[str]) -> frozenset[str]:
         """The terms that stop a hit from being folded into one that lacks them."""
         of_question = question_terms.intersection(terms)
-        return of_question.union(t for t in terms if t[0].isdigit()) if self._rule.numbers else of_question
+        return of_question | {t for t in terms if t[0].isdigit()} if self._rule.numbers else of_question
 
 
 @dataclass(slots=True)

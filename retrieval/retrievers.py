@@ -21,10 +21,9 @@ import numpy as np
 from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, SpanwiseError
 from spanwise.types import Hit, Passage
 
-from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.protocol import Floats, Ids, Ranking
-from ..index.snapshot import MakeLexical
+from ..index.snapshot import MakeLexical, Snapshot
 from ..index.top_k import best
 from .bm25 import RankBM25Index, bm25_index
 from .protocol import Encoder, Encoders, Retriever, TokenEncoder

@@ -22,9 +22,9 @@ import numpy as np
 from spanwise.errors import QuestionEmpty
 from spanwise.types import Hit
 
-from ..index import Snapshot
 from ..index.analysis import Analyzer
 from ..index.protocol import Ids, Index, Places, Ranking
+from ..index.snapshot import Snapshot
 from ..index.top_k import best, check_k
 from .protocol import Ranker
 

@@ -9,6 +9,7 @@ Imports are read from the syntax tree; those for type checking count as well.
 from __future__ import annotations
 
 import ast
+import gc
 import inspect
 import io
 import re
@@ -19,6 +20,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import FrameType
@@ -61,20 +63,32 @@ def n_lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """The syntax tree of a module."""
+    return ast.parse(source)
+
+
+@cache
+def nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a tree, its root first."""
+    return tuple(ast.walk(tree))
+
+
 def n_tokens(source: str) -> int:
     """The number of names, operators and numbers, and of words in long strings that are no docstrings."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    tree = ast.parse(source)
+    tree = parsed(source)
     docstrings = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, (ast.Module, ast.ClassDef, *Function.__args__))
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
     words = sum(
         len(node.value.split())
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and len(node.value) > LONG_STRING
@@ -86,7 +100,7 @@ def n_tokens(source: str) -> int:
 def longest_body(tree: ast.AST) -> int:
     """The lines of the longest function of a module, without signature and docstring."""
     longest = 0
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, Function):
             statements = node.body[1:] if ast.get_docstring(node) else node.body
             if statements:
@@ -99,7 +113,7 @@ def squeezed(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
     A tuple that is assigned to a tuple holds several assignments, unless it swaps its values.
     """
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
                 if sorted(map(ast.unparse, targets)) != sorted(map(ast.unparse, values)):
@@ -118,9 +132,9 @@ def names_of_nothing(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
     Fields of classes are left out: some are keys that programs read.
     """
-    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for node in nodes(tree) if isinstance(node, ast.ClassDef)]
     fields = {id(part.target) for node in classes for part in node.body if isinstance(part, ast.AnnAssign)}
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if id(node) in fields:
             continue
         match node:
@@ -140,7 +154,7 @@ def targets(path: Path, known: dict[str, Path]) -> set[str]:
     """The modules of the project that a module imports; `from spanwise import errors` is spanwise.errors."""
     package = path.relative_to(ROOT).parts[:-1]
     names: list[tuple[str, ...]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(parsed(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names += [(alias.name,) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -184,7 +198,7 @@ def figures() -> list[Figure]:
     source = python_files(*FOLDERS)
     texts = [path.read_text(encoding="utf-8") for path in source]
     tests = [path.read_text(encoding="utf-8") for path in python_files("tests")]
-    trees = [ast.parse(text) for text in texts]
+    trees = [parsed(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
         Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 247_500),
@@ -205,7 +219,7 @@ def report(folder: str) -> None:
     total = 0
     for path in python_files(folder):
         text = path.read_text(encoding="utf-8")
-        tree = ast.parse(text)
+        tree = parsed(text)
         total += n_tokens(text)
         place = path.relative_to(ROOT)
         for line, source in sorted([*squeezed(tree), *names_of_nothing(tree)]):
@@ -264,6 +278,7 @@ def main() -> int:
         for folder in folders:
             report(folder)
         return 0
+    gc.disable()  # it would look at millions of nodes again and again
     measured = figures()
     for figure in measured:
         mark = "" if figure.is_within_limit else "  !"

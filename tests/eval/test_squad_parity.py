@@ -19,6 +19,7 @@ PRECISION_RECALL = {
     "v2.0-bidaf-selfattention-elmo": (25.381476709931217, 28.97929944677961, 57.316218187622404),
     "v2.0-nlnet-single": (32.649188778585, 38.32322039710455, 61.0443855524328),
 }
+QUICK = ("v1.1-logistic-regression", "v2.0-bert-single", "v2.0-bert-single+na_prob")
 pytestmark = pytest.mark.skipif(
     not OFFICIAL.is_dir(), reason="SPANWISE_DATA does not name a folder with squad-official"
 )
@@ -34,7 +35,11 @@ def with_na_probabilities(name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(
-    "name", json.loads((OFFICIAL / "SCORES.json").read_text()) if OFFICIAL.is_dir() else []
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.reliability)
+        for name in (json.loads((OFFICIAL / "SCORES.json").read_text()) if OFFICIAL.is_dir() else [])
+    ],
 )
 def test_the_command_line_prints_every_published_figure(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -12,8 +12,11 @@ import pytest
 from numpy.typing import NDArray
 
 from helpers.token_vectors import put_tokens
-from spanwise.index import FileState, Snapshot, Store, Writer
 from spanwise.index.analysis import Analyzer
+from spanwise.index.schema import FileState
+from spanwise.index.snapshot import Snapshot
+from spanwise.index.store import Store
+from spanwise.index.writer import Writer
 from spanwise.types import Document, Passage
 
 

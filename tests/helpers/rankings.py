@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from helpers.corpora import MODEL, PLAIN, Texts, stage, vector_of
 from helpers.token_vectors import TOKEN_MODEL, decoded, maxsim, put_tokens, tokens_of
-from spanwise.index import Store
 from spanwise.index.protocol import Ranking
+from spanwise.index.store import Store
 from spanwise.retrieval.bm25 import bm25_index
 from spanwise.retrieval.stage import lexical_stage
 from spanwise.retrieval.tfidf import tfidf_index

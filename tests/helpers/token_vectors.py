@@ -9,8 +9,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.index import Snapshot, Writer
 from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.snapshot import Snapshot
+from spanwise.index.writer import Writer
 
 TOKEN_MODEL = "t"  # the digest of the model that `tokens_of` stands for
 WIDTH = 8

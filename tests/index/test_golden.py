@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spanwise.index import Store, UnreadFile
+from spanwise.index.schema import UnreadFile
+from spanwise.index.store import Store
 
 pytestmark = pytest.mark.promise("T4")
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from helpers.corpora import stage
 
-from spanwise.index import Store
+from spanwise.index.store import Store
 
 # Nobody's rights, since permissions do not hold back root.
 READ = """
 import os, sys
 from pathlib import Path
 from spanwise.errors import IndexReadOnly
-from spanwise.index import Store
+from spanwise.index.store import Store
 
 def read(path):
     with Store.open(path) as store, store.snapshot() as snapshot:

@@ -9,7 +9,7 @@ import pytest
 from helpers.corpora import MODEL, stage, vector_of
 
 from spanwise.errors import IndexCorrupt
-from spanwise.index import FileState
+from spanwise.index.schema import FileState
 from spanwise.types import Document, Passage
 
 

@@ -8,7 +8,8 @@ import pytest
 from helpers.corpora import stage
 
 from spanwise.errors import IndexCorrupt, IndexNotFound
-from spanwise.index import Description, FileState, Store
+from spanwise.index.schema import Description, FileState
+from spanwise.index.store import Store
 from spanwise.types import Document, Heading, Label, Passage
 
 STATE = FileState(10, 20, "s")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.index import UnreadFile
+from spanwise.index.schema import UnreadFile
 
 BROKEN = UnreadFile(10, 20, "rejected", "it is broken: caf\u00e9", "2")
 PICTURE = UnreadFile(0, -1, "skipped", "no text")

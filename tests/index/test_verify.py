@@ -11,7 +11,8 @@ from helpers.corpora import stage
 from workload import answers, answers_or_error, complaints
 
 from spanwise.errors import IndexCorrupt
-from spanwise.index import Store, UnreadFile
+from spanwise.index.schema import UnreadFile
+from spanwise.index.store import Store
 
 TEXTS = {f"d{number}": [f"word{number} shared text", f"another{number} shared"] for number in range(6)}
 

@@ -14,7 +14,7 @@ from helpers.corpora import Corpus
 from workload import HISTORY, MERGING, check_recovered, check_stamp, commit_and_die, make_index, write_stamps
 
 import spanwise
-from spanwise.index import Store
+from spanwise.index.store import Store
 
 
 @pytest.mark.times(3, 90, 10**9)

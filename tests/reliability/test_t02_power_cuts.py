@@ -13,7 +13,7 @@ from crashes import Disk, Image, Operation, recorded, write_image
 from workload import HISTORY, check, commit
 
 from spanwise.errors import IndexNotFound, SpanwiseError
-from spanwise.index import Store
+from spanwise.index.store import Store
 
 NOTHING = -1  # there is no index yet
 PLACE = Path("new", "index")  # in a folder that is made with it

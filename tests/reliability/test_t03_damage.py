@@ -32,9 +32,9 @@ from workload import (
 )
 
 from spanwise.errors import FormatTooNew, FormatTooOld, IndexCorrupt
-from spanwise.index import Store
 from spanwise.index.catalog import Catalog
 from spanwise.index.schema import state_digest
+from spanwise.index.store import Store
 
 CATALOG = Path("catalog.sqlite")
 # of a process that uses a mutated index
@@ -166,7 +166,9 @@ def forge_a_segment(index: Path, draw: random.Random) -> None:
         database.execute("UPDATE segments SET id = ? WHERE id = ?", (new.name, old.name))
         catalog = Catalog.open(index / "catalog.sqlite")
         (state,) = catalog.rows("SELECT generation, documents, passages FROM state")
-        sealed = state_digest(*state.values(), catalog.settings, catalog.segments(), catalog.deleted())
+        sealed = state_digest(
+            *state.values(), catalog.settings, catalog.segments(), catalog.deleted().astype("<i8").tobytes()
+        )
         catalog.close()
         database.execute("UPDATE state SET digest = ?", (sealed,))
 

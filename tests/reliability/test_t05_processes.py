@@ -12,7 +12,7 @@ from helpers.corpora import Corpus, stage
 from workload import check_stamp, commit, stamp, write_stamps
 
 from spanwise.errors import IndexLocked
-from spanwise.index import Store
+from spanwise.index.store import Store
 
 PAUSE_S = 0.01  # between the reads of one reader
 WRITERS = 4

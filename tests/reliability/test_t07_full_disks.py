@@ -16,7 +16,7 @@ from helpers.corpora import Corpus
 from workload import HISTORY, MERGING, check, check_recovered, commit, make_index
 
 from spanwise.errors import IndexNotFound, IndexReadOnly, StorageFull
-from spanwise.index import Store
+from spanwise.index.store import Store
 
 POINTS = 50
 NEEDS_ROOM = {"create", "mkdir", "write", "sync"}

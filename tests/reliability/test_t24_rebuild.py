@@ -31,8 +31,8 @@ from hypothesis.stateful import (
 from workload import Change, commit, commit_and_die
 
 import spanwise
-from spanwise.index import Store
 from spanwise.index.catalog import Catalog
+from spanwise.index.store import Store
 
 LETTERS = st.sampled_from("abcdefgh")
 PASSAGES = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), max_size=4)

@@ -17,8 +17,9 @@ from helpers.corpora import MODEL, PLAIN, Corpus, Texts, stage, vector_of
 from helpers.token_vectors import TOKEN_MODEL, tokens_of
 
 from spanwise.errors import SpanwiseError
-from spanwise.index import Snapshot, Store
 from spanwise.index.catalog import Catalog
+from spanwise.index.snapshot import Snapshot
+from spanwise.index.store import Store
 from spanwise.retrieval.bm25 import bm25_retriever
 
 

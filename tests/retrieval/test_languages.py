@@ -11,8 +11,8 @@ from unicodedata import normalize
 import pytest
 from helpers.corpora import document_of
 
-from spanwise.index import FileState
 from spanwise.index.analysis import Analyzer
+from spanwise.index.schema import FileState
 from spanwise.retrieval.bm25 import bm25_retriever
 
 # A word, a passage that holds it as it stands here, and one that does not.

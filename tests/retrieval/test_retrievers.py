@@ -14,8 +14,8 @@ from helpers.word_encoders import WordEncoder
 from hypothesis import assume, given, settings, strategies as st
 
 from spanwise.errors import ContractBroken, IndexEmpty, ModelMismatch, VectorRejected
-from spanwise.index import Store
 from spanwise.index.maxsim.codebook import Codebook
+from spanwise.index.store import Store
 from spanwise.retrieval import Encoders, build, stages_of
 from spanwise.retrieval.retrievers import colbert_retriever, dense_retriever
 from spanwise.types import Hit, Passage

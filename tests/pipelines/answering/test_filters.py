@@ -12,7 +12,8 @@ import pytest
 
 import spanwise
 from spanwise.errors import FilterUnknown
-from spanwise.index import FileState, Store
+from spanwise.index.schema import FileState
+from spanwise.index.store import Store
 from spanwise.pipelines.answering.filters import document_moment_ns, moment_ns, select
 from spanwise.types import Document, Filter, Passage
 

@@ -10,8 +10,8 @@ from helpers.notes import write_notes
 
 import spanwise
 from spanwise.errors import FormatTooNew, IndexCorrupt
-from spanwise.index import Store
 from spanwise.index.shards import shard_folders, shard_of
+from spanwise.index.store import Store
 from spanwise.pipelines.cluster import indexing
 from spanwise.pipelines.cluster.indexing import split_index
 from spanwise.pipelines.cluster.replicas import LocalShards

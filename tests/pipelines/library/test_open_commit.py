@@ -7,8 +7,8 @@ import pytest
 import spanwise
 from spanwise.corpora.passages import split
 from spanwise.errors import IndexEmpty
-from spanwise.index import Store
 from spanwise.index.analysis import Analyzer
+from spanwise.index.store import Store
 from spanwise.pipelines.evaluation.corpus import put_document, text_document
 from spanwise.pipelines.folders import roots_setting
 from spanwise.pipelines.library.library import Library
