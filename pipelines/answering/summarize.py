@@ -238,7 +238,7 @@ class Summarizer:
         reader = cast("SpanReader", self.commit.models.reader("builtin"))
         scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
         logits = chain.from_iterable(scores)
-        return [0.0 if math.isnan(logit) else 1 / (1 + math.exp(-logit)) for logit in logits]
+        return [0.0 if math.isnan(logit) else 0.5 + 0.5 * math.tanh(logit / 2) for logit in logits]
 
     def _citation(self, sentence: Sentence) -> Citation:
         """The citation of a sentence, numbered in the order of first use."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,9 +12,11 @@ from helpers.checkpoints import question_answerer
 from transformers import AutoModelForQuestionAnswering, AutoTokenizer
 
 from spanwise.errors import ModelRejected
+from spanwise.reader.evidence import Calibrations, Features
 from spanwise.reader.load import load_calibration, load_reader, reader_folder
 from spanwise.types import Passage
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "calibration-v4.json"
 FAMILIES = ("Bert", "Roberta", "DebertaV2")
 PAIRS = [
     ("who built the mill?", "the mill was built by Ada Rook."),
@@ -129,3 +132,11 @@ def test_a_calibration_of_other_weights_is_refused(tmp_path):
         load_calibration(name, "another digest")
     (tmp_path / "reader" / "calibration.json").unlink()
     assert load_calibration(name, reader.digest) is None
+
+
+def test_a_committed_calibration_keeps_its_meaning():
+    calibrations = Calibrations.load(GOLDEN)
+    answer = Features(margin=3.0, log_rank=0.0, coverage=0.5, sentence_coverage=0.5, relevance=2.0)
+    calibration = calibrations.of("colbert")
+    confidence = calibration.confidence(calibration.evidence(answer), answer)
+    assert confidence == pytest.approx(0.62952680, abs=1e-7)  # by the formula, from the numbers of the file
