@@ -83,7 +83,8 @@ def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> Non
     corpus = Corpus(folder, passages[:limit], questions[:n_questions])
     matrices: dict[str, Any] = {}
     if comparison == "dense":
-        rows = np.random.default_rng(options.seed).standard_normal((limit + n_questions, WIDTH), np.float32)
+        shape = (limit + len(corpus.questions), WIDTH)
+        rows = np.random.default_rng(options.seed).standard_normal(shape, np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         matrices = {"vectors": rows[:limit], "question_vectors": rows[limit:]}
     if comparison == "maxsim":
