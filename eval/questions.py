@@ -4,7 +4,7 @@ A question set holds one JSON object per line. Required: "question", "answers" (
 documents), "documents" (paths relative to the folder) and "answerable"; an unanswerable question has no
 answers and no documents. Optional: "id" (default: the line's number), "type" (one of `TYPES`; default:
 factoid), "sentence" (the one that answers), "no_shared_words" (question and sentence have no content word in
-common) and "verdict" (of a yes-no question: "yes" or "no").
+common), "verdict" (of a yes-no question: "yes" or "no") and "everyday" (true: asked in everyday words).
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ class FolderQuestion:
     question: str
     type: str
     answers: tuple[str, ...]
-    sentence: str
     documents: tuple[str, ...]
     answerable: bool
-    no_shared_words: bool
+    sentence: str = ""
+    no_shared_words: bool = False
     verdict: str = ""
+    everyday: bool = False
 
 
 @dataclass(frozen=True, slots=True)

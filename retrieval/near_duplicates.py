@@ -108,9 +108,7 @@ class DeduplicatingRetriever:
             grams = shingles(terms)
             distinctive = self._distinctive(terms, question_terms)
             n_shared = Counter(chain.from_iterable([groups_with.get(gram, ()) for gram in grams]))
-            near = sorted(
-                [position for position, n in n_shared.items() if n >= self._rule.share * len(grams)]
-            )
+            near = sorted(position for position, n in n_shared.items() if n >= self._rule.share * len(grams))
             folds_into = (groups[position] for position in near)
             group = next((group for group in folds_into if group.can_hold(hit, distinctive)), None)
             if group is not None:

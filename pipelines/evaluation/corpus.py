@@ -27,7 +27,7 @@ from ..library.loaded_models import MODEL, model_setting
 from ..parsing.sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
-OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": ""}
+OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": "", "everyday": False}
 
 
 def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
@@ -54,10 +54,8 @@ def read_questions(path: Path) -> tuple[FolderQuestion, ...]:
             question=q.text,
             type=q.type or "factoid",
             answers=q.answers,
-            sentence="",
             documents=(q.title,) if q.answers else (),
             answerable=bool(q.answers),
-            no_shared_words=False,
         )
         for q in gold_questions(read_squad(path).articles)
     )
@@ -115,6 +113,7 @@ def _question(line: JsonObject) -> FolderQuestion:
         answerable=record.value("answerable", bool),
         no_shared_words=record.value("no_shared_words", bool),
         verdict=record.text("verdict"),
+        everyday=record.value("everyday", bool),
     )
     if not question.question.strip():
         raise record.error("the question is empty")
@@ -144,10 +143,8 @@ def _joined_question(line: JsonObject) -> FolderQuestion | None:
         question=item.question,
         type=item.type if golds else "factoid",
         answers=golds,
-        sentence="",
         documents=(item.document,) if golds else (),
         answerable=bool(golds),
-        no_shared_words=False,
         verdict=item.verdict,
     )
 

@@ -147,7 +147,7 @@ def wordings_of(questions: Sequence[FolderQuestion], everyday: Mapping[str, Sequ
     """Each question, followed by its everyday wordings, which are given by `wording_key`."""
     wordings = []
     for question in questions:
-        wordings.append(Wording(question, everyday=False))
+        wordings.append(Wording(question, question.everyday))
         for number, text in enumerate(everyday.get(wording_key(question.question), ()), start=1):
             reworded = replace(question, id=f"{question.id}-{number}", question=text)
             wordings.append(Wording(reworded, everyday=True))

@@ -19,7 +19,7 @@ SENTENCE = "Ann Weaver founded the mill in 1887 because the river never froze."
 
 def question(*answers: str) -> FolderQuestion:
     documents = ("mill.md", "history.md") if answers else ()
-    return FolderQuestion("q", "…?", "factoid", answers, "", documents, bool(answers), False)
+    return FolderQuestion("q", "…?", "factoid", answers, documents, bool(answers))
 
 
 def answer(text: str, document: str = "mill.md", sentence: str = SENTENCE) -> AnswerSpan:

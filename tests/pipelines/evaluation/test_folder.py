@@ -18,7 +18,7 @@ BM25 = AskOptions(retriever="bm25")
 
 def question(name: str, text: str, *answers: str, document: str = "mill.md") -> FolderQuestion:
     documents = (document,) if answers else ()
-    return FolderQuestion(name, text, "factoid", answers, "", documents, bool(answers), False)
+    return FolderQuestion(name, text, "factoid", answers, documents, bool(answers))
 
 
 QUESTIONS = (

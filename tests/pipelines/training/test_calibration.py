@@ -190,9 +190,7 @@ def test_the_candidates_of_a_declined_question_are_those_of_ask(candidates, sect
 def test_the_candidates_shown_are_those_that_ask_shows(library):
     script = (("Ada Rook", 3.0, 1.0), ("every ten minutes", 2.0, 1.0), ("Ute Falk", 1.5, 1.0))
     asked = asker(library, *script, calibration=by_margin(0.99), dedupe=False)
-    question = FolderQuestion(
-        "q", "Who built the tram?", "factoid", ("Ada Rook",), "", ("mill.md",), True, False
-    )
+    question = FolderQuestion("q", "Who built the tram?", "factoid", ("Ada Rook",), ("mill.md",), True)
     [trace] = asked.trace([question.question])
     observation = candidate_observations.observation_of(
         asked, Wording(question, False), trace.hits, trace.readings, "mills"
@@ -236,10 +234,11 @@ def test_the_figures_are_shares_of_the_questions_that_they_are_about():
 
 
 def test_a_question_is_asked_in_all_its_wordings():
-    question = FolderQuestion("q", "When was it built?", "factoid", ("1811",), "", ("mill.md",), True, False)
+    question = FolderQuestion("q", "When was it built?", "factoid", ("1811",), ("mill.md",), True)
     plain, everyday = wordings_of([question], {wording_key(question.question): ["its age"]})
     assert plain.question == question
     assert not plain.everyday
     assert everyday.question.question == "its age"
     assert everyday.question.answers == ("1811",)
     assert everyday.everyday
+    assert wordings_of([replace(question, everyday=True)], {})[0].everyday
