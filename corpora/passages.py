@@ -61,7 +61,7 @@ ASCIIDOC_FENCE = re.compile(r"^((?:-{4,}|\.{4,}|[|,:!]={3,})(?=\s*\Z)|`{3,})")
 RST_LITERAL = re.compile(r"(?:.*::|\.\. (?:code|code-block|sourcecode|parsed-literal|math)::.*)\s*\Z")
 RST_BORDER = re.compile(r"={2,}(?: +={2,})+\s*\Z")
 LATEX_BEGIN = re.compile(
-    r"[ \t]*\\begin\{((?:verbatim|lstlisting|minted|tabular[xy]?|longtable|equation|align|gather)\*?)\}"
+    r"^[ \t]*\\begin\{((?:verbatim|lstlisting|minted|tabular[xy]?|longtable|equation|align|gather)\*?)\}"
 )
 # Formats with a label per record: a row of a table, an object of JSON, a cell of a notebook.
 RECORDS = frozenset(

@@ -10,7 +10,6 @@ import sys
 
 import pytest
 
-os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # read when haystack is imported
 os.environ["LANGSMITH_TRACING"] = "false"
 
 from haystack import Pipeline
