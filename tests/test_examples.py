@@ -42,6 +42,7 @@ def run(name: str, *arguments: object, cwd: Path) -> str:
     return process.stdout
 
 
+@pytest.mark.reliability
 def test_the_batch_job_cites_its_answers_and_resumes(folder, tmp_path):
     out = tmp_path / "answers.jsonl"
     run("batch.py", folder, "questions.txt", out, cwd=tmp_path)

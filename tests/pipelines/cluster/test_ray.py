@@ -21,7 +21,7 @@ from spanwise.types import SummaryOptions
 
 ray = pytest.importorskip("ray")
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Ray warns
+pytestmark = [pytest.mark.reliability, pytest.mark.filterwarnings("ignore")]  # Ray warns
 
 QUESTIONS = ["mill owl", "weir term7"]
 
@@ -94,7 +94,6 @@ def test_a_cluster_indexes_searches_and_answers_as_one_index(cluster, notes, exp
         assert clustered.confidence == answer.confidence
 
 
-@pytest.mark.reliability
 def test_documents_and_passages_are_read_on_the_cluster(cluster, index):
     with open_cluster(index) as library:
         assert library.search("mill owl", retriever="tfidf")
@@ -103,7 +102,6 @@ def test_documents_and_passages_are_read_on_the_cluster(cluster, index):
             library.snapshot.passages([1000])
 
 
-@pytest.mark.reliability
 def test_another_replica_is_asked_and_a_missing_shard_is_named(cluster, index, expected):
     with open_cluster(index, replicas=2) as library:
         ray.kill(actors(library)[0][0], no_restart=True)
@@ -120,7 +118,6 @@ def test_another_replica_is_asked_and_a_missing_shard_is_named(cluster, index, e
             library.search("mill owl", retriever="bm25")
 
 
-@pytest.mark.reliability
 def test_an_actor_that_is_started_again_answers_again(cluster, index):
     with open_cluster(index) as library:
         ray.kill(actors(library)[2][0], no_restart=False)
@@ -132,7 +129,6 @@ def test_an_actor_that_is_started_again_answers_again(cluster, index):
         assert library.left_out(retriever="bm25") == ""
 
 
-@pytest.mark.reliability
 def test_workers_write_the_segments_that_one_process_writes(cluster, tmp_path, encoder_folder):
     write_notes(tmp_path / "notes", 8, 40)
     segments = {}
@@ -156,7 +152,6 @@ def test_workers_write_the_segments_that_one_process_writes(cluster, tmp_path, e
     assert segments["here"] == segments["there"]
 
 
-@pytest.mark.reliability
 def test_the_server_runs_on_the_cluster(cluster, index, expected):
     from spanwise.pipelines.server.run import serve_on_ray
     from spanwise.pipelines.server.security import Access
