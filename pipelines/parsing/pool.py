@@ -131,9 +131,7 @@ class Child:
 
     def kill(self) -> None:
         """Ends the child and its own children; a thread that waits for its answer gets `ChildDied`."""
-        if sys.platform == "win32":
-            self._process.kill()
-        elif self._process.poll() is None:
+        if self._process.poll() is None:
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -156,9 +154,9 @@ class Child:
             status = self._process.wait(2.0)
         except subprocess.TimeoutExpired:
             return ChildDied(NONSENSE)
-        if sys.platform != "win32" and -status == signal.SIGXCPU:
+        if -status == signal.SIGXCPU:
             return ChildDied(f"its parser took more than {self._limits.cpu_s} s of CPU time")
-        if sys.platform != "win32" and -status == signal.SIGKILL:
+        if -status == signal.SIGKILL:
             return ChildDied("its parser was killed, perhaps because the machine ran out of memory")
         self._stderr.seek(0)
         last = self._stderr.read(1 << 20).decode("utf-8", "replace").strip().splitlines()[-1:]

@@ -40,6 +40,7 @@ PASSAGES_PER_COMMIT = 20_000
 BYTES_PER_COMMIT = 32 * 2**20  # of files
 VECTORS_PER_COMMIT = 2_048
 TOKENS_PER_COMMIT = 1_024  # passages
+FEW_BYTES = 64 * 2**10  # of files: one process reads them before a second has started
 SAMPLED = 1_024  # passages that a codebook is trained on
 SEED = 0
 NEVER = (0, 0)  # the size and time that no file has
@@ -78,6 +79,8 @@ def sync_words(
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         fresh = {name: state for name, state in stored.items() if name not in stale}
         reader = FileReader(store, fresh, own, readers)
+        if workers is None and sum(file.size for file in todo) <= FEW_BYTES:
+            workers = 1
         with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)

@@ -1,13 +1,13 @@
 """The child process: parses one file per request, or draws a page of it, within limits that it cannot lift.
 
 Parent and child exchange a line of JSON and blocks of bytes, so no message can run code. The child ends when
-its parent does. Where the system lacks a limit (Windows has none, macOS none on memory) only the parent's
-timeout holds.
+its parent does. On macOS, which has no limit on memory, only the parent's timeout holds.
 """
 
 import json
 import math
 import os
+import resource
 import select
 import signal
 import sys
@@ -25,9 +25,6 @@ from ...corpora.readers.pdf import page_boxes, page_png
 from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure, indexed_text
-
-if sys.platform != "win32":
-    import resource
 
 MAX_HEADER = 64 * 2**20  # bytes
 MAX_BLOCK = 256 * 2**20
@@ -56,19 +53,17 @@ class Limits:
 
     def confine(self) -> None:
         """Limits this process to its memory, to small files, and to no core dump."""
-        if sys.platform != "win32":
-            _lower(resource.RLIMIT_CORE, 0)
-            _lower(resource.RLIMIT_FSIZE, self.written_bytes)
-            if sys.platform != "darwin":  # which refuses the limit
-                _lower(resource.RLIMIT_AS, self.memory_bytes)
+        _lower(resource.RLIMIT_CORE, 0)
+        _lower(resource.RLIMIT_FSIZE, self.written_bytes)
+        if sys.platform != "darwin":  # which refuses the limit
+            _lower(resource.RLIMIT_AS, self.memory_bytes)
 
     def allow_file(self, n_bytes: int) -> None:
         """Gives this process its CPU seconds for a file; then the system ends it by SIGXCPU."""
-        if sys.platform != "win32":
-            _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-            allowed = math.ceil(time.process_time()) + self.cpu_s + n_bytes // 1_000_000
-            soft = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
-            resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+        _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        allowed = math.ceil(time.process_time()) + self.cpu_s + n_bytes // 1_000_000
+        soft = allowed if hard == resource.RLIM_INFINITY else min(allowed, hard)
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
 def _lower(which: int, most: int) -> None:
@@ -172,8 +167,6 @@ def own_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 def end_with_parent(requests: BinaryIO) -> None:
     """End this process at once when the other end of the pipe is closed, even while it works."""
-    if sys.platform == "win32":
-        return
     hung_up = select.poll()
     hung_up.register(requests, 0)  # no events but the end
 

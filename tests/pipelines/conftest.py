@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,10 +52,29 @@ def reader_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(tiny_span_model(tmp_path_factory.mktemp("reader")))
 
 
+@pytest.fixture(scope="session")
+def indexed(tmp_path_factory):
+    """Opens the library of a folder with its words; the same files are parsed once in a run."""
+    ready: dict[tuple[object, ...], Path] = {}
+
+    def opened(folder: Path, **options) -> spanwise.Library:
+        files = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+        key = (*sorted((name, path.read_bytes()) for name, path in files.items()), *options.items())
+        if key not in ready:
+            ready[key] = shutil.copytree(folder, tmp_path_factory.mktemp("ready") / "notes")
+            with spanwise.open(ready[key], **options) as library:
+                library.sync(vectors=False)
+        shutil.copytree(ready[key] / ".spanwise", folder / ".spanwise")
+        for name, path in files.items():
+            shutil.copystat(ready[key] / name, path)
+        return spanwise.open(folder, **options)
+
+    return opened
+
+
 @pytest.fixture
-def library(folder, encoder_folder):
-    with spanwise.open(folder, model=encoder_folder) as opened:
-        opened.sync(vectors=False)
+def library(folder, encoder_folder, indexed):
+    with indexed(folder, model=encoder_folder) as opened:
         yield opened
 
 

@@ -32,9 +32,8 @@ def many(folder):
 
 
 @pytest.fixture
-def library(many):
-    with spanwise.open(many) as opened:
-        opened.sync(vectors=False)
+def library(many, indexed):
+    with indexed(many) as opened:
         yield opened
 
 

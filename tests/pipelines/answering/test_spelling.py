@@ -5,18 +5,16 @@ from __future__ import annotations
 import pytest
 from helpers.scripted_reader import asker
 
-import spanwise
 from spanwise.pipelines.json_records import answer_record
 
 
 @pytest.fixture
-def handbook(folder, encoder_folder):
+def handbook(folder, encoder_folder, indexed):
     (folder / "leave.md").write_text(
         "Twenty days of vacation, and vacations may be long. Vocation is another policy.\n"
         "Managers of the accommodation pay for the Rookery.\n"
     )
-    with spanwise.open(folder, model=encoder_folder) as opened:
-        opened.sync(vectors=False)
+    with indexed(folder, model=encoder_folder) as opened:
         yield opened
 
 

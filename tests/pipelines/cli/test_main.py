@@ -60,15 +60,14 @@ def test_errors_are_one_line_with_the_right_code(run, tmp_path, arguments, code,
 
 
 @pytest.fixture(scope="module")
-def index(tmp_path_factory):
+def index(tmp_path_factory, indexed):
     """An indexed folder without vectors, which no test changes."""
     folder = tmp_path_factory.mktemp("indexed")
     (folder / "sub").mkdir()
     (folder / "mill.md").write_text("# The mill\n\nThe mill was built in 1811 by Ada Rook.\n")
     (folder / "tram.txt").write_text("The tram was opened by Ute Falk in 1903.\n")
     (folder / "sub" / "weir.txt").write_text("The weir was raised in 1920.\n")
-    with spanwise.open(folder) as library:
-        library.sync(vectors=False)
+    indexed(folder).close()
     return folder
 
 

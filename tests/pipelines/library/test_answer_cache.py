@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from helpers.scripted_reader import Scripted, read_by
 
-import spanwise
 from spanwise.pipelines.library import open_commit
 from spanwise.pipelines.library.answer_cache import CACHE_NAME, AnswerCache
 from spanwise.pipelines.library.loaded_models import LoadedModels
@@ -22,10 +21,9 @@ CHANGES = [{"k": 3}, {"threshold": 0.9}, {"where": Filter(paths=("*.md",))}, {"r
 
 
 @pytest.fixture
-def cached(folder: Path, monkeypatch):
+def cached(folder: Path, indexed, monkeypatch):
     monkeypatch.delenv("SPANWISE_NO_CACHE", raising=False)
-    with spanwise.open(folder) as library:
-        library.sync(vectors=False)
+    with indexed(folder) as library:
         read_by(library, monkeypatch, SCRIPT)
         yield library
 

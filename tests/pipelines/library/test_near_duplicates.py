@@ -29,9 +29,8 @@ def test_ask_reads_a_repeated_text_once_and_counts_who_agrees(copies, encoder_fo
         assert library.ask(retriever="bm25", k=1, dedupe=False, **question).best.duplicates == ()
 
 
-def test_search_folds_copies_of_a_file(copies, run):
-    with spanwise.open(copies) as library:
-        library.sync(vectors=False)
+def test_search_folds_copies_of_a_file(copies, indexed, run):
+    indexed(copies).close()
     command = ["search", "tram minutes", "--index", copies, "--retriever", "bm25"]
     assert "(and 2 near-duplicates: tram-copy.txt, tram.txt)" in run(*command)[1]
     [hit] = json.loads(run(*command, "--json")[1])["hits"]

@@ -7,7 +7,6 @@ import json
 import pytest
 from helpers.tiny_models import classifier
 
-import spanwise
 from spanwise.models import third_party as foreign
 
 QUESTION = "who built the mill?"
@@ -19,9 +18,8 @@ def scorer_folder(tmp_path_factory) -> str:
 
 
 @pytest.fixture
-def library(folder):
-    with spanwise.open(folder, cache=True) as made:
-        made.sync(vectors=False)
+def library(folder, indexed):
+    with indexed(folder, cache=True) as made:
         yield made
 
 
