@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
-UV := $(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt
+UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 TARGET ?= list
 SECONDS ?= 600
