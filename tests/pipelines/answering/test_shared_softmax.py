@@ -12,7 +12,8 @@ from spanwise.reader.evidence import SHARED_PASSAGES, EarlyExit
 from spanwise.types import AskOptions
 
 SAMPLE = Path("corpora/sample")
-QUESTIONS = (SAMPLE / "demo-questions.txt").read_text(encoding="utf-8").splitlines()[:2]
+DEMO = (SAMPLE / "demo-questions.txt").read_text(encoding="utf-8").splitlines()
+QUESTIONS = DEMO[:2]
 SURE = -1e9
 NEVER_SURE = 1e9
 
@@ -27,6 +28,12 @@ def opened(index, shards):
 def library(tmp_path_factory):
     with opened(tmp_path_factory.mktemp("whole") / "index", None) as whole:
         yield whole
+
+
+@pytest.fixture(scope="module")
+def shards(tmp_path_factory):
+    with opened(tmp_path_factory.mktemp("shards") / "index", 4) as sharded:
+        yield sharded
 
 
 def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
@@ -67,9 +74,22 @@ def test_a_probability_does_not_depend_on_k_on_early_exit_or_on_other_questions(
     same(every, [probabilities(library, [question])[0] for question in QUESTIONS])
 
 
-def test_a_probability_does_not_depend_on_shards(library, tmp_path):
-    with opened(tmp_path / "index", 3) as shards:
-        same(probabilities(library, QUESTIONS), probabilities(shards, QUESTIONS))
+def test_a_probability_does_not_depend_on_shards(library, shards):
+    same(probabilities(library, QUESTIONS), probabilities(shards, QUESTIONS))
+
+
+def test_answers_and_confidence_of_shards_are_those_of_one_index(library, shards):
+    options = {"retriever": "bm25", "k": 10}
+    answers = library.ask_many(DEMO, **options)
+    for answer, expected in zip(shards.ask_many(DEMO, **options), answers, strict=True):
+        assert answer.outcome == expected.outcome
+        assert answer.span == expected.span
+        assert answer.passages_read == expected.passages_read
+        if expected.best:
+            assert answer.confidence == pytest.approx(expected.confidence, abs=0.01)
+    assert "answer" in {answer.outcome for answer in answers}
+    for each in (library, shards):
+        assert each.explain(DEMO[0], **options).ranks[0].rank == 1
 
 
 def test_the_feature_is_the_logarithm_of_a_probability(library):

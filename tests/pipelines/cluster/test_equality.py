@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import spanwise
 from spanwise.types import Filter
 
-SAMPLE = "corpora/sample"
 LEXICAL = ("tfidf", "bm25", "rank_bm25")
 RETRIEVERS = (*LEXICAL, "dense", "colbert", "hybrid", "bm25+colbert", "bm25+dense+colbert")
 
@@ -62,22 +58,3 @@ def test_contents_and_figures_are_those_of_one_index(pair):
     for key in ("documents", "passages", "formats", "vectors", "model"):
         assert status[key] == expected[key]
     assert status["colbert"]["tokens"] == expected["colbert"]["tokens"]
-
-
-def test_answers_and_confidence_are_those_of_one_index(tmp_path):
-    questions = Path(SAMPLE, "demo-questions.txt").read_text(encoding="utf-8").splitlines()
-    options = {"retriever": "bm25", "k": 10}
-    answers = {}
-    for shards in (None, 4):
-        with spanwise.open(f"{SAMPLE}/docs", tmp_path / str(shards), cache=False, shards=shards) as library:
-            library.sync(vectors=False)
-            answers[shards] = library.ask_many(questions, **options)
-            explanation = library.explain(questions[0], **options)
-            assert explanation.ranks[0].rank == 1
-    for answer, expected in zip(answers[4], answers[None], strict=True):
-        assert answer.outcome == expected.outcome
-        assert answer.span == expected.span
-        assert answer.passages_read == expected.passages_read
-        if expected.best:
-            assert answer.confidence == pytest.approx(expected.confidence, abs=0.01)
-    assert "answer" in {answer.outcome for answer in answers[None]}
