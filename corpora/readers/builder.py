@@ -18,6 +18,8 @@ from ..front_matter import stored_front_matter
 LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 ZERO_WIDTH_SPACE = "\u200b"  # some site generators end headings with it
 MAX_TITLE = 120  # characters
+RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
+LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 # File names and templates that programs store as a title.
 PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rtf|txt|qxd)", re.I)
 
@@ -183,6 +185,33 @@ def join_remarks(remarks: Mapping[str, Sequence[str]]) -> str:
     'hidden slides: 2, 5'
     """
     return "; ".join(f"{remark}: {', '.join(items)}" for remark, items in remarks.items() if items)
+
+
+def raised(text: str) -> str:
+    """Raised text whose digits do not join a number before it; without digits it stays as it is.
+
+    >>> raised("6"), raised("6.5"), raised("th")
+    ('⁶', '^(6.5)', 'th')
+    """
+    return _shifted(text, RAISED, "^")
+
+
+def lowered(text: str) -> str:
+    """Lowered text whose digits do not join a number before it; without digits it stays as it is.
+
+    >>> lowered("2"), lowered("2,1"), lowered("max")
+    ('₂', '_(2,1)', 'max')
+    """
+    return _shifted(text, LOWERED, "_")
+
+
+def _shifted(text: str, signs: Mapping[int, int], mark: str) -> str:
+    words = text.strip()
+    if not any(character.isdecimal() for character in words):
+        return text
+    is_known = all(ord(character) in signs for character in words)
+    shifted = words.translate(signs) if is_known else f"{mark}({words})"
+    return text.replace(words, shifted)
 
 
 def choose_title(*candidates: str, document_id: str) -> str:
