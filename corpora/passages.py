@@ -1,7 +1,7 @@
 """Cuts documents into passages of about `words` words with exact spans.
 
-Every character that is not white space lies in a passage, except the front matter. The time is linear in the
-length of the text.
+Every character that is not white space lies in a passage, except the front matter and what is left out. The
+time is linear in the length of the text.
 
 Sections come first. A region is one or more neighbouring sections; each region starts a new passage. Small
 sections under the same heading are packed into one region, up to the budget of a passage. A section of half a
@@ -19,14 +19,14 @@ import re
 import string
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 from itertools import accumulate, dropwhile, groupby, pairwise
 
-from spanwise.types import Document, Heading, Label, Passage
+from spanwise.types import Bounds, Document, Heading, Label, Passage, blanked, within
 
 from .front_matter import stored_front_matter
-from .sentences import Bounds, cut_before, is_mark, sentence_spans, trimmed_spans
+from .sentences import cut_before, is_mark, sentence_spans, trimmed_spans
 
 SourceLine = tuple[int, str]  # its offset, and the line with its line end
 
@@ -79,14 +79,15 @@ def split(document: Document, words: int = 150, overlap: int = 30) -> list[Passa
     if not 0 <= overlap < words:
         raise ValueError(f"overlap {overlap} with {words} words: expected 0 <= overlap < words")
     budget = words * WORD_WEIGHT
+    readable = replace(document, text=blanked(document.text, document.left_out))
     blocks = [
         (start, end)
-        for start, end in unbreakable_blocks(document)
-        if weight(document.text[start:end]) <= budget
+        for start, end in unbreakable_blocks(readable)
+        if weight(readable.text[start:end]) <= budget
     ]
     spans: list[Bounds] = []
-    for region in regions(document, budget):
-        spans += _region_spans(document, region, blocks, budget, overlap * WORD_WEIGHT)
+    for region in regions(readable, budget):
+        spans += _region_spans(readable, region, blocks, budget, overlap * WORD_WEIGHT)
     return passages_at(document, spans)
 
 
@@ -162,6 +163,7 @@ def passages_at(document: Document, spans: Sequence[Bounds]) -> list[Passage]:
                 line=line,
                 heading=_with_title(document.title, tuple(heading.text for heading in path)),
                 label=label_at(document.labels, start),
+                left_out=within(document.left_out, start, end),
             )
         )
     return passages

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import chain, groupby, pairwise
 
-Bounds = tuple[int, int]  # a half-open span of a text
+from spanwise.types import Bounds
 
 FULL_STOPS = "。！？｡।॥؟۔։"  # need no space after them
 CLOSING = "\"'”’»)\\]」』）】*_`"

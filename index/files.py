@@ -27,7 +27,8 @@ from spanwise.errors import (
     StorageFull,
 )
 
-FORMAT = 4  # of the whole index: catalog and segments
+FORMAT = 5  # of the whole index: catalog and segments
+OLDEST = 4  # format that is still read
 CATALOG = "catalog.sqlite"
 SEGMENTS = "segments"
 LOCK = "write.lock"

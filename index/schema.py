@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from spanwise.errors import DocumentRejected, FormatTooNew, FormatTooOld
-from spanwise.types import Document, Heading, Label, Passage
+from spanwise.types import Bounds, Document, Heading, Label, Passage
 
-from .files import FORMAT, corruption, named_errors, publish, sha256_of
+from .files import FORMAT, OLDEST, corruption, named_errors, publish, sha256_of
 
 _APPLICATION_ID = 0x7370616E  # "span", in the header of the file
 _BUSY_TIMEOUT_S = 5.0
@@ -36,12 +36,14 @@ CREATE TABLE state (
 CREATE TABLE documents (
     id TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
     media_type TEXT NOT NULL, title TEXT NOT NULL, page_starts TEXT NOT NULL, headings TEXT NOT NULL,
-    labels TEXT NOT NULL, metadata TEXT NOT NULL, digest TEXT NOT NULL, text TEXT NOT NULL
+    labels TEXT NOT NULL, metadata TEXT NOT NULL, left_out TEXT NOT NULL, digest TEXT NOT NULL,
+    text TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, document_id TEXT NOT NULL REFERENCES documents (id),
     start INTEGER NOT NULL, "end" INTEGER NOT NULL, page INTEGER, line INTEGER NOT NULL,
-    heading TEXT NOT NULL, label TEXT NOT NULL, content TEXT NOT NULL, digest TEXT NOT NULL
+    heading TEXT NOT NULL, label TEXT NOT NULL, left_out TEXT NOT NULL, content TEXT NOT NULL,
+    digest TEXT NOT NULL
 ) STRICT;
 CREATE INDEX passages_by_place ON passages (document_id, start, "end");
 CREATE INDEX passages_by_content ON passages (content);
@@ -56,6 +58,14 @@ CREATE TABLE segments (
     model TEXT NOT NULL, rows INTEGER NOT NULL
 ) STRICT;
 """
+
+# Format 4 has no `left_out`: readers take it as empty, the first writer adds it.
+_UPGRADE = f"""
+ALTER TABLE documents ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE passages ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]';
+PRAGMA user_version = {FORMAT};
+"""
+NONE_LEFT_OUT = "[]"
 
 TableRow = dict[str, Any]
 _DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
@@ -194,6 +204,14 @@ def open_catalog(path: Path) -> sqlite3.Connection:
             return _checked(_connect(path, "mode=ro&immutable=1"), path)
 
 
+def upgrade(path: Path) -> None:
+    """Give a catalog of format 4 the columns of this format; the caller holds the write lock."""
+    with named_errors(path), closing(open_catalog(path)) as connection:
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version < FORMAT:
+            connection.executescript(f"BEGIN IMMEDIATE; {_UPGRADE} COMMIT;")
+
+
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     """A connection for several threads, with explicit transactions only.
 
@@ -224,7 +242,7 @@ def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
         formats = f"{path} has format {version}, this program reads format {FORMAT}"
         if version > FORMAT:
             raise FormatTooNew(f"{formats}: install a newer spanwise")
-        if version < FORMAT:
+        if version < OLDEST:
             raise FormatTooOld(f"{formats}: delete the index and run `spanwise index FOLDER` again")
     except BaseException:
         connection.close()
@@ -233,8 +251,11 @@ def _checked(connection: sqlite3.Connection, path: Path) -> sqlite3.Connection:
 
 
 def indexed_text(passage: Passage) -> str:
-    """The text that is searched and encoded for a passage: its headings, one per line, then its text."""
-    return "\n".join([*passage.heading, passage.text])
+    """The text that is searched and encoded for a passage: its headings, one per line, then its text.
+
+    Without what is left out of it.
+    """
+    return "\n".join([*passage.heading, passage.readable])
 
 
 def document_row(document: Document, state: FileState) -> TableRow:
@@ -263,12 +284,13 @@ def document_structure(document: Document) -> TableRow:
         "headings": _json([(heading.start, heading.level, heading.text) for heading in document.headings]),
         "labels": _json([(label.start, label.text) for label in document.labels]),
         "metadata": _json(dict(document.metadata)),
+        "left_out": _json(document.left_out),
     }
 
 
 def document_digest(row: Mapping[str, Any]) -> str:
     """The expected digest of a document's row."""
-    return _digest([row[column] for column in _DOCUMENT])
+    return _digest([row[column] for column in _DOCUMENT] + _left_out(row))
 
 
 def document_from_row(row: Mapping[str, Any]) -> Document:
@@ -283,6 +305,7 @@ def document_from_row(row: Mapping[str, Any]) -> Document:
         headings=tuple(Heading(*heading) for heading in json.loads(row["headings"])),
         labels=tuple(Label(*label) for label in json.loads(row["labels"])),
         metadata=json.loads(row["metadata"]),
+        left_out=_bounds(row),
     )
 
 
@@ -299,6 +322,7 @@ def passage_row(passage: Passage) -> TableRow:
         "line": passage.line,
         "heading": _json(passage.heading),
         "label": passage.label,
+        "left_out": _json(passage.left_out),
         "content": sha256_of(indexed_text(passage).encode("utf-8")),
     }
     return row | {"digest": passage_digest(row, passage.text)}
@@ -306,7 +330,7 @@ def passage_row(passage: Passage) -> TableRow:
 
 def passage_digest(row: Mapping[str, Any], text: str) -> str:
     """The expected digest of a passage's row when its document holds `text` at its place."""
-    return _digest([row[column] for column in _PASSAGE] + [text])
+    return _digest([row[column] for column in _PASSAGE] + [text] + _left_out(row))
 
 
 def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
@@ -321,7 +345,18 @@ def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
         line=row["line"],
         heading=tuple(json.loads(row["heading"])),
         label=row["label"],
+        left_out=_bounds(row),
     )
+
+
+def _left_out(row: Mapping[str, Any]) -> list[str]:
+    """What a digest covers of `left_out`: nothing where it is empty, as in format 4."""
+    value = row.get("left_out", NONE_LEFT_OUT)
+    return [] if value == NONE_LEFT_OUT else [value]
+
+
+def _bounds(row: Mapping[str, Any]) -> tuple[Bounds, ...]:
+    return tuple((start, end) for start, end in json.loads(row.get("left_out", NONE_LEFT_OUT)))
 
 
 def unread_row(document_id: str, unread: UnreadFile) -> TableRow:

@@ -28,7 +28,7 @@ import numpy as np
 
 from spanwise.errors import FormatTooNew, IndexCorrupt
 
-from .files import FORMAT, corruption, publish, sha256_of, write_file
+from .files import FORMAT, OLDEST, corruption, publish, sha256_of, write_file
 from .protocol import Array, Ids
 
 MANIFEST = "manifest.json"
@@ -238,8 +238,8 @@ def parse_manifest(text: bytes, path: Path) -> Manifest:
             )
         columns = {name: _column(entry) for name, entry in raw["columns"].items()}
         manifest = Manifest(raw["kind"], raw["model"], raw["bytes"], raw["sha256"], columns)
-        if type(raw["format"]) is not int or raw["format"] != FORMAT:
-            raise ValueError(f"format {raw['format']!r}, expected {FORMAT}")
+        if type(raw["format"]) is not int or raw["format"] < OLDEST:
+            raise ValueError(f"format {raw['format']!r}, expected {OLDEST} to {FORMAT}")
         _check(manifest)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise corruption(path, f"invalid manifest: {error!r}") from error

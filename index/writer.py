@@ -30,7 +30,7 @@ from .merge import merge_segments, orphans, remove_orphans
 from .passage_rows import Data, PendingRows
 from .postings import PostingsBuilder
 from .protocol import Counts, Floats, Ids, TermLists
-from .schema import FileState, SegmentEntry, UnreadFile, document_row, passage_row, unread_row
+from .schema import FileState, SegmentEntry, UnreadFile, document_row, passage_row, unread_row, upgrade
 from .segment import CODEBOOK, POSTINGS, TOKENS, VECTORS, Columns, write_segment
 from .top_k import check_vectors
 
@@ -59,6 +59,7 @@ class Writer:
             self._lock.acquire(self._timeout_s)
         with ExitStack() as undo:
             undo.callback(self._lock.release)
+            upgrade(self._folder / CATALOG)
             self._catalog = CatalogWriter.open(self._folder / CATALOG)
             undo.callback(self._catalog.close)
             self._vectors = PendingRows(VECTORS, self._segments, self._catalog)

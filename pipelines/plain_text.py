@@ -50,7 +50,7 @@ def _visible_character(c: str) -> str:
 
 def shown(quote: Span | Passage) -> str:
     """The words of a quote in one line."""
-    return display(quote.text, quote.document_id)
+    return display(quote.readable, quote.document_id)
 
 
 def display(text: str, name: str) -> str:

@@ -76,6 +76,9 @@ class CheckedReader:
         words = passage.text[span.start - passage.start : span.end - passage.start]
         if (span.document_id, span.text) != (passage.document_id, words):
             raise self._broke(f"gave {span.text!r:.60} where {span.document_id} says {words!r:.60}")
+        read = passage.readable[span.start - passage.start : span.end - passage.start]
+        if (read[0], read[-1]) != (words[0], words[-1]):
+            raise self._broke(f"gave {words!r:.60}, which begins or ends in a part that is left out")
         is_finite = isinstance(scored.score, Real) and math.isfinite(scored.score)
         if not (is_finite and isinstance(scored.null_score, Real)):
             raise self._broke(f"gave the scores {scored.score!r} and {scored.null_score!r}, expected numbers")

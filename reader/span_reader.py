@@ -128,7 +128,7 @@ class SpanReader:
     ) -> list[list[float]]:
         """A logit per sentence; above 0 its passage answers and the sentence supports the answer.
 
-        `sentences` are spans in `passage.text`. NaN for a span without tokens, and from a model without
+        `sentences` are ranges of `passage.text`. NaN for a span without tokens, and from a model without
         evidence.
         """
         inputs = self.inputs([pair_of(question, passage) for passage in passages])
@@ -204,7 +204,7 @@ class SpanReader:
     ) -> list[ScoredSpan]:
         null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
         relevance = max((w.relevance for w in of_passage), default=math.nan)
-        sentences = self.split(passage.text) if self.scores.has_evidence else ()
+        sentences = self.split(passage.readable) if self.scores.has_evidence else ()
         mass = passage_mass(of_passage, len(text.ids)) if of_passage and self.answers_null else None
         scored_spans = []
         for token_span in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
@@ -238,7 +238,7 @@ def context_of(passage: Passage) -> str:
 
 def pair_of(question: str, passage: Passage) -> Pair:
     """The texts that the model reads for a question and a passage."""
-    return Pair(question, context_of(passage), passage.text)
+    return Pair(question, context_of(passage), passage.readable)
 
 
 def cut(tokens: Tokens, most: int) -> Tokens:
@@ -256,7 +256,7 @@ def character_span(passage: Passage, text: Tokens, span: TokenSpan) -> Span:
     start, end = without_white_space(passage.text, start, end)
     while end < len(passage.text) and unicodedata.combining(passage.text[end]):
         end += 1
-    return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
+    return passage.span(start, end)
 
 
 def without_white_space(text: str, start: int, end: int) -> tuple[int, int]:

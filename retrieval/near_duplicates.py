@@ -104,7 +104,7 @@ class DeduplicatingRetriever:
         groups: list[_Group] = []
         groups_with: dict[Shingle, list[int]] = defaultdict(list)  # 3-gram -> positions in `groups`
         for hit in ranking:
-            terms = self._terms_of(hit.passage.text)
+            terms = self._terms_of(hit.passage.readable)
             grams = shingles(terms)
             distinctive = self._distinctive(terms, question_terms)
             n_shared = Counter(chain.from_iterable([groups_with.get(gram, ()) for gram in grams]))

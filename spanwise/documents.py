@@ -2,8 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+Bounds = tuple[int, int]
+"""The start and the end of a half-open range of characters."""
+SHOWN = re.compile(r"[^\n]")
+
+
+def blanked(text: str, left_out: Sequence[Bounds]) -> str:
+    """The text with a space for each character that is left out; lines end where they did.
+
+    >>> blanked("open <!-- not -->at six", [(5, 17)])
+    'open             at six'
+    """
+    pieces: list[str] = []
+    reached = 0
+    for start, end in left_out:
+        pieces += text[reached:start], SHOWN.sub(" ", text[start:end])
+        reached = end
+    return "".join([*pieces, text[reached:]])
+
+
+def within(left_out: Sequence[Bounds], start: int, end: int) -> tuple[Bounds, ...]:
+    """The parts of ascending ranges between two offsets, counted from the first of these."""
+    first = bisect_right(left_out, start, key=lambda bounds: bounds[1])
+    last = bisect_left(left_out, end, key=lambda bounds: bounds[0])
+    return tuple((max(left, start) - start, min(right, end) - start) for left, right in left_out[first:last])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +75,7 @@ class Document:
         headings: the headings.
         labels: the labels by start; each holds up to the next one.
         metadata: key and value of each metadata entry.
+        left_out: ascending ranges of the text that are never quoted, such as comments.
     """
 
     id: str
@@ -59,6 +87,7 @@ class Document:
     headings: tuple[Heading, ...] = ()
     labels: tuple[Label, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[Bounds, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +104,7 @@ class Passage:
         line: line of `start`, from 1.
         heading: the path of headings above it, title first.
         label: the last label of the document at or before `start`, or "".
+        left_out: ascending ranges of `text` that are never quoted.
     """
 
     id: int
@@ -86,16 +116,41 @@ class Passage:
     line: int = 1
     heading: tuple[str, ...] = ()
     label: str = ""
+    left_out: tuple[Bounds, ...] = ()
+
+    @property
+    def readable(self) -> str:
+        """`text` with a space for each character that is left out."""
+        return blanked(self.text, self.left_out)
+
+    def span(self, start: int, end: int) -> Span:
+        """The span of the document for `text[start:end]`."""
+        left_out = within(self.left_out, start, end)
+        return Span(self.document_id, self.start + start, self.start + end, self.text[start:end], left_out)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a document: `document.text[start:end] == text`."""
+    """A part of a document: `document.text[start:end] == text`.
+
+    Attributes:
+        document_id: the document.
+        start: offset of the first character.
+        end: offset after the last character.
+        text: the words.
+        left_out: ascending ranges of `text` that are not shown.
+    """
 
     document_id: str
     start: int
     end: int
     text: str
+    left_out: tuple[Bounds, ...] = ()
+
+    @property
+    def readable(self) -> str:
+        """`text` with a space for each character that is left out."""
+        return blanked(self.text, self.left_out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 from .documents import (
+    Bounds as Bounds,
     Document as Document,
     DocumentWarning as DocumentWarning,
     Heading as Heading,
@@ -21,6 +22,8 @@ from .documents import (
     RejectedFile as RejectedFile,
     Span as Span,
     SyncReport as SyncReport,
+    blanked as blanked,
+    within as within,
 )
 from .options import (
     QUOTE as QUOTE,

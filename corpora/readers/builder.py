@@ -10,7 +10,7 @@ from io import StringIO
 from pathlib import PurePosixPath
 from typing import Self
 
-from spanwise.types import Document, Heading, Label
+from spanwise.types import Bounds, Document, Heading, Label
 
 from ..front_matter import stored_front_matter
 
@@ -29,6 +29,7 @@ class TextBuilder:
 
     headings, labels: in the order of the text.
     page_starts: the offset of each page.
+    left_out: ascending ranges of the text that are never quoted.
     media_type, titles, metadata: those of the document, see `described`.
     """
 
@@ -36,6 +37,7 @@ class TextBuilder:
         self.headings: list[Heading] = []
         self.labels: list[Label] = []
         self.page_starts: list[int] = []
+        self.left_out: list[Bounds] = []
         self.media_type = ""
         self.titles: tuple[str, ...] = ()
         self.metadata: dict[str, str] = {}
@@ -151,6 +153,7 @@ def build_document(builder: TextBuilder, data: bytes, document_id: str) -> Docum
         text=builder.text,
         page_starts=tuple(builder.page_starts),
         labels=tuple(builder.labels),
+        left_out=tuple(builder.left_out),
     )
     start, values = stored_front_matter(document)
     return replace(
@@ -167,6 +170,7 @@ def source_builder(
     *titles: str,
     headings: Iterable[Heading] = (),
     labels: Iterable[Label] = (),
+    left_out: Iterable[Bounds] = (),
     **metadata: str,
 ) -> TextBuilder:
     """The builder of a file whose text is stored unchanged; `decoded` is its text and its encoding."""
@@ -175,6 +179,7 @@ def source_builder(
     builder.write(text)
     builder.headings += headings
     builder.labels += labels
+    builder.left_out += left_out
     return builder.described(media_type, *titles, **metadata)
 
 

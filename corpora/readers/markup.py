@@ -7,15 +7,16 @@ file is opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from spanwise.types import Heading
+from spanwise.types import Bounds, Heading
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
+from ..left_out import of_asciidoc, of_markdown, of_rst, of_tex, of_text
 from .builder import TextBuilder, first_line, one_line, source_builder
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ SPACE = re.compile(r"~|\\[ ,;:]")
 def read_text(data: bytes) -> TextBuilder:
     """The document of a plain text file, titled by its first line."""
     decoded = decode(data)
-    return source_builder("text/plain", decoded, first_line(decoded[0]))
+    text = decoded[0]
+    return source_builder("text/plain", decoded, first_line(text), left_out=of_text(text))
 
 
 def read_markdown(data: bytes) -> TextBuilder:
@@ -73,32 +75,39 @@ def read_markdown(data: bytes) -> TextBuilder:
     start, _ = front_matter(decoded[0])
     headings = markdown_headings(decoded[0], start)
     title = top_heading(decoded[0], headings, start)
-    return source_builder("text/markdown", decoded, title, headings=headings)
+    left_out = of_markdown(decoded[0])
+    return source_builder("text/markdown", decoded, title, headings=headings, left_out=left_out)
 
 
 def read_rst(data: bytes) -> TextBuilder:
     """The document of an .rst file, titled by its first section if that has the highest level."""
-    return _read(data, "text/x-rst", rst_headings)
+    return _read(data, "text/x-rst", rst_headings, of_rst)
 
 
 def read_asciidoc(data: bytes) -> TextBuilder:
     """The document of an AsciiDoc file, titled by its first heading if that has the highest level."""
-    return _read(data, "text/asciidoc", asciidoc_headings)
+    return _read(data, "text/asciidoc", asciidoc_headings, of_asciidoc)
 
 
-def _read(data: bytes, media_type: str, find: Callable[[str], list[Heading]]) -> TextBuilder:
+def _read(
+    data: bytes,
+    media_type: str,
+    find: Callable[[str], list[Heading]],
+    left_out: Callable[[Iterable[tuple[int, str]]], list[Bounds]],
+) -> TextBuilder:
     decoded = decode(data)
     headings = find(decoded[0])
     is_top = headings and headings[0].level == min(heading.level for heading in headings)
     title = headings[0].text if is_top else ""
-    return source_builder(media_type, decoded, title, headings=headings)
+    ranges = left_out(lines_of(decoded[0]))
+    return source_builder(media_type, decoded, title, headings=headings, left_out=ranges)
 
 
 def read_tex(data: bytes) -> TextBuilder:
     r"""The document of a .tex file, titled by its \title."""
     decoded = decode(data)
     headings, title = tex_headings(decoded[0])
-    return source_builder("text/x-tex", decoded, title, headings=headings)
+    return source_builder("text/x-tex", decoded, title, headings=headings, left_out=of_tex(decoded[0]))
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:

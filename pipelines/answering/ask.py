@@ -283,7 +283,7 @@ class Answerer:
             span
             for span in shown
             if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
-            and adds_words(span.text, terms, self.analyzer)
+            and adds_words(span.readable, terms, self.analyzer)
         ]
         if section := topic_section(terms, read, document_of, self.analyzer):
             span, passage = section
@@ -364,7 +364,7 @@ def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     for answer in answers:
         passage_id = answer.passage.id
         highest[passage_id] = max(answer.score, highest.get(passage_id, answer.score))
-        by_words.setdefault(answer_key(answer.span.text), []).append(answer)
+        by_words.setdefault(answer_key(answer.span.readable), []).append(answer)
     merged = []
     for best, *others in by_words.values():
         agreeing: dict[int, AnswerSpan] = {}

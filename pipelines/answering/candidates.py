@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from spanwise.types import Document, Hit, Passage, PassageMass, ScoredSpan, Span
+from spanwise.types import Bounds, Document, Hit, Passage, PassageMass, ScoredSpan, Span
 
-from ...corpora.sentences import Bounds, sentence_spans
+from ...corpora.sentences import sentence_spans
 from ...eval.squad import normalize_answer
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
@@ -143,15 +143,10 @@ def certainty(scored: ScoredSpan) -> float:
 def sentence_of(scored: ScoredSpan) -> Span:
     """The sentence or sentences of the passage that the span touches."""
     passage = scored.passage
-    sentences = passage_sentences(passage.text)
+    sentences = passage_sentences(passage.readable)
     start = scored.span.start - passage.start
     end = scored.span.end - passage.start
-    return passage_span(passage, *enclosing_sentences(sentences, start, end))
-
-
-def passage_span(passage: Passage, start: int, end: int) -> Span:
-    """The span of the document for [start, end) of a passage's text."""
-    return Span(passage.document_id, passage.start + start, passage.start + end, passage.text[start:end])
+    return passage.span(*enclosing_sentences(sentences, start, end))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +184,7 @@ def _masses(readings: Readings) -> list[PassageMass]:
 
 def _n_agreeing(proposals: Sequence[_Proposal]) -> list[int]:
     """For each candidate the number of others with the same words; a repeated sentence counts once."""
-    keys = [(answer_key(each.scored.span.text), answer_key(each.sentence.text)) for each in proposals]
+    keys = [(answer_key(each.scored.span.readable), answer_key(each.sentence.readable)) for each in proposals]
     sentences: dict[str, set[str]] = {}
     for words, sentence in keys:
         sentences.setdefault(words, set()).add(sentence)
@@ -202,7 +197,7 @@ def _or_zero(value: float) -> float:
 
 def _in_context(proposal: _Proposal) -> str:
     """A sentence under the last heading above it, which often names the topic of the sentence."""
-    return "\n".join([*proposal.scored.passage.heading[-1:], proposal.sentence.text])
+    return "\n".join([*proposal.scored.passage.heading[-1:], proposal.sentence.readable])
 
 
 # Declined questions
@@ -242,12 +237,12 @@ def topic_section(
         passage = section.passage
         spans = [
             (section.start + start, section.start + end)
-            for start, end in sentence_spans(passage.text[section.start : section.end])
+            for start, end in sentence_spans(passage.readable[section.start : section.end])
         ]
         below = [span for span in spans if passage.text[slice(*span)].strip(" #\n") != section.heading]
         if below:
             last = below[:SECTION_SENTENCES][-1]
-            return passage_span(passage, below[0][0], last[1]), passage
+            return passage.span(below[0][0], last[1]), passage
     return None
 
 

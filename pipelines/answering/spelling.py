@@ -60,7 +60,7 @@ def _closest(typed: str, postings: LivePostings, snapshot: Snapshot, analyzer: A
     terms = postings.spelled_like(typed, max_edits)
     ids = {number for term in terms for number in postings.first_passages(term, N_PASSAGES)}
     passages = snapshot.passages(sorted(ids))
-    counts = Counter(token.word for passage in passages for token in analyzer.tokens(passage.text))
+    counts = Counter(token.word for passage in passages for token in analyzer.tokens(passage.readable))
     words = [word for word in counts if analyzer.term(word) in terms]
     edits = prefix_distances(typed, words)[:, -1].tolist()
     df = postings.statistics(terms).df

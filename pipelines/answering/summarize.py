@@ -217,7 +217,7 @@ class Summarizer:
         """
         if not answers and max((each.relevance for each in sentences), default=0.0) < MIN_RELEVANCE:
             return
-        terms = [self.commit.analyzer.terms(sentence.span.text) for sentence in sentences]
+        terms = [self.commit.analyzer.terms(sentence.span.readable) for sentence in sentences]
         weighed = [
             sentence.relevance * (1 if len(words) >= MIN_TERMS else FRAGMENT)
             for sentence, words in zip(sentences, terms, strict=True)
@@ -347,14 +347,13 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     sentences: list[Sentence] = []
     last = ("", 0)
     for passage in sorted(passages, key=lambda each: (order[each.document_id], each.start)):
-        for first, after in passage_sentences(passage.text):
+        for first, after in passage_sentences(passage.readable):
             start = passage.start + first
             end = passage.start + after
             if last[0] == passage.document_id and start < last[1]:  # passages of a document may overlap
                 continue
             last = (passage.document_id, end)
-            span = Span(passage.document_id, start, end, passage.text[first:after])
-            sentences.append(Sentence(span, passage))
+            sentences.append(Sentence(passage.span(first, after), passage))
     return sentences
 
 

@@ -17,14 +17,14 @@ from collections import UserList, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from queue import LifoQueue
 from typing import Any, BinaryIO, Self, TypeVar, cast
 
 from spanwise.errors import DocumentRejected, SpanwiseError
-from spanwise.types import Document, Passage
+from spanwise.types import Document, Passage, within
 
 from ...corpora.folder import FoundFile
 from ...corpora.readers.pdf import Box
@@ -274,6 +274,7 @@ def _check(document: Document) -> None:
     _check_ascending(document.page_starts, 0, len(document.text))
     _check_ascending(sorted(heading.start for heading in document.headings), 0, len(document.text))
     _check_ascending([label.start for label in document.labels], 0, len(document.text))
+    _check_ascending([place for bounds in document.left_out for place in bounds], 0, len(document.text))
     levels = [heading.level for heading in document.headings]
     if not all(type(level) is int and 1 <= level <= MAX_LEVEL for level in levels):
         raise ValueError(f"a heading has no level from 1 to {MAX_LEVEL}")
@@ -310,10 +311,11 @@ def _checked_passages(document: Document, rows: Sequence[Sequence[Any]]) -> list
         raise ValueError("a passage has a heading that the document has not")
     if not {"", *(label.text for label in document.labels)}.issuperset(labels):
         raise ValueError("a passage has a label that the document has not")
-    return [
+    passages = (
         Passage(0, document.id, start, end, document.text[start:end], page, line, tuple(heading), label)
         for start, end, page, line, heading, label in rows
-    ]
+    )
+    return [replace(each, left_out=within(document.left_out, each.start, each.end)) for each in passages]
 
 
 def _checked_terms(terms: bytes, n_passages: int) -> TermLines:

@@ -44,6 +44,7 @@ FEW_BYTES = 64 * 2**10  # of files: one process reads them before a second has s
 SAMPLED = 1_024  # passages that a codebook is trained on
 SEED = 0
 NEVER = (0, 0)  # the size and time that no file has
+READ_BY = "readers"  # the setting with the version of the readers that read all documents
 PARSER = "parser"  # the metadata key of documents that a user's function parsed
 
 Parse = Callable[[bytes, str], Document]
@@ -73,7 +74,8 @@ def sync_words(
         with store.snapshot() as snapshot:
             stored = snapshot.files()
             refused = snapshot.unread_files()
-            stale = _parsed_by_others(snapshot, own)
+            is_older = snapshot.settings.get(READ_BY) != READERS
+            stale = set(stored) if is_older else _parsed_by_others(snapshot, own)
         readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
         update = _Update(writer, listing, stored, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
@@ -84,6 +86,8 @@ def sync_words(
         with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
+        if is_older:
+            writer.set(READ_BY, READERS)
         writer.commit()
     with store.snapshot() as snapshot:
         return update.report(snapshot.n_passages, time.monotonic() - started)

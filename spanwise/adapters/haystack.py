@@ -56,7 +56,7 @@ class SpanwiseRetriever:
         k = self.top_k if top_k is None else top_k
         documents = [
             Document(
-                id=str(hit.passage.id), content=hit.passage.text, meta=hit_metadata(hit), score=hit.score
+                id=str(hit.passage.id), content=hit.passage.readable, meta=hit_metadata(hit), score=hit.score
             )
             for hit in self._library.search(query, k=k, **self.options)
         ]

@@ -30,6 +30,6 @@ class SpanwiseRetriever(BaseRetriever):
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
         return [
-            Document(id=str(hit.passage.id), page_content=hit.passage.text, metadata=hit_metadata(hit))
+            Document(id=str(hit.passage.id), page_content=hit.passage.readable, metadata=hit_metadata(hit))
             for hit in self.library.search(query, self.options)
         ]

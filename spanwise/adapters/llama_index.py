@@ -50,7 +50,7 @@ def node_of(hit: Hit) -> NodeWithScore:
     metadata = hit_metadata(hit)
     node = TextNode(
         id_=str(passage.id),
-        text=passage.text,
+        text=passage.readable,
         start_char_idx=passage.start,
         end_char_idx=passage.end,
         metadata=metadata,

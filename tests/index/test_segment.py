@@ -48,11 +48,11 @@ def test_truncated_and_missing_files_are_found_on_opening(segment, name) -> None
 
 
 def test_a_newer_format_is_refused(segment, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("spanwise.index.segment.FORMAT", 5)
+    monkeypatch.setattr("spanwise.index.segment.FORMAT", 6)
     name = write_segment(tmp_path, "kind", "", COLUMNS)
     monkeypatch.undo()
-    assert json.loads((tmp_path / name / "manifest.json").read_bytes())["format"] == 5
-    with pytest.raises(FormatTooNew, match="format 5, this program reads format 4"):
+    assert json.loads((tmp_path / name / "manifest.json").read_bytes())["format"] == 6
+    with pytest.raises(FormatTooNew, match="format 6, this program reads format 5"):
         open_segment(tmp_path / name)
 
 

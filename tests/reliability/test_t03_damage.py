@@ -124,7 +124,7 @@ def test_a_damaged_log_gives_an_older_commit_whole_or_nothing(memory, record, ni
 def test_other_formats_are_refused_by_name(index, memory) -> None:
     for pragma, change, error in (
         ("user_version", 1, FormatTooNew),
-        ("user_version", -1, FormatTooOld),
+        ("user_version", -2, FormatTooOld),
         ("application_id", 1, IndexCorrupt),
     ):
         copy = shutil.copytree(index, memory / f"{pragma} {change}")

@@ -225,3 +225,10 @@ def test_any_number_of_workers_writes_the_same_postings(folder, encoder_folder, 
         segments = tmp_path / f"index{workers}" / "segments"
         written.append(sorted(path.read_bytes() for path in segments.glob("*/columns.bin")))
     assert written[0] == written[1] != []
+
+
+def test_documents_that_older_readers_read_are_read_again(library, monkeypatch):
+    assert library.sync(vectors=False).updated == ()
+    monkeypatch.setattr("spanwise.pipelines.parsing.sync.READERS", "newer")
+    assert set(library.sync(vectors=False).updated) == {"mill.md", "sub/weir.html", "tram.txt"}
+    assert library.sync(vectors=False).unchanged == 3
