@@ -1,11 +1,12 @@
 """Decodes the bytes of files; every offset in an index counts the code points of this text.
 
-The encodings are tried in this order: the byte order mark, UTF-16 full of NUL bytes, UTF-8, the declared
-encoding, the guess of charset-normalizer among `GUESSED`. Only the byte order mark is dropped; line ends and
-control characters stay.
+The encodings are tried in this order: the byte order mark, UTF-16 full of NUL bytes, UTF-8, UTF-8 with a few
+damaged bytes, the declared encoding, the guess of charset-normalizer among `GUESSED`. The byte order mark is
+dropped, and what colours and overstrikes of a terminal add; line ends and control characters stay.
 """
 
 import codecs
+import re
 import unicodedata
 from collections.abc import Iterator
 
@@ -36,11 +37,26 @@ UTF16_CONTROLS = 0.1  # share in UTF-16; UTF-8 with a few NUL bytes has less
 MIN_UTF16_UNITS = 16
 MAX_ODD = 0.02  # share of code units of UTF-16 that are controls, private or unassigned
 MIN_SPACES = 0.005  # share of white space, and of full stops of Chinese and Japanese
+# Colours and titles of a terminal, and a letter that the next one is printed over.
+TERMINAL = re.compile(
+    r"\x1b\[[0-?]*+[ -/]*+[@-~]|\x1b\][^\x07\x1b\r\n]*+(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]|[^\r\n\x08]\x08"
+)
+MAX_DAMAGED = 100  # bytes that are replaced; and at most one in a thousand, or one
 SPACES = frozenset(" \t\n\r\u3000\u3001\u3002")
 
 
 def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
-    """The text of a file, and the name of its encoding; `DocumentRejected` if no encoding fits."""
+    """The text of a file, and the name of its encoding; `DocumentRejected` if no encoding fits.
+
+    The number of bytes that are replaced follows the name: "utf-8, 2 damaged bytes replaced".
+    """
+    text, encoding = _decoded(data, declared)
+    if "\x1b" in text or "\b" in text:
+        text = TERMINAL.sub("", text)
+    return text, encoding
+
+
+def _decoded(data: bytes, declared: str | None) -> tuple[str, str]:
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             text = _strict(data[len(mark) :], encoding)
@@ -51,6 +67,9 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
             return text, encoding
     for encoding in _candidates(data, declared):
         text = _strict(data, encoding)
+        if text is None and encoding == "utf-8":
+            text, n_damaged = _repaired(data)
+            encoding = f"utf-8, {n_damaged} damaged byte{'s'[: n_damaged > 1]} replaced"
         if text is not None:
             return text, encoding
     raise DocumentRejected("not text: its bytes are neither UTF-8 nor another known encoding")
@@ -127,6 +146,18 @@ def _strict(data: bytes, encoding: str) -> str | None:
     except (UnicodeError, LookupError):
         return None
     return text
+
+
+def _repaired(data: bytes) -> tuple[str | None, int]:
+    """The text of UTF-8 with a few damaged bytes, or None, and their number.
+
+    Other encodings have more such bytes than letters that are valid in UTF-8.
+    """
+    text = data.decode("utf-8", "replace")
+    n_damaged = text.count("\ufffd") - data.count("\ufffd".encode())
+    n_valid = len(text.encode()) - len(text) - 2 * n_damaged
+    most = min(MAX_DAMAGED, max(1, len(data) // 1000))
+    return (text if n_damaged <= most and n_valid > n_damaged else None), n_damaged
 
 
 def _declarable(declared: str) -> str | None:

@@ -6,11 +6,11 @@ file of a known format that cannot be read is rejected with a reason.
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Document
+from spanwise.types import Document, within
 
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
@@ -124,10 +124,10 @@ class SkippedFile:
     reason: str
 
 
-def parse(data: bytes, document_id: str) -> Document | SkippedFile:
-    """The document in the bytes of a file; its text is never blank.
+def parse(data: bytes, document_id: str, max_text: int = MAX_TEXT) -> Document | SkippedFile:
+    """The document in the bytes of a file, of at most `max_text` characters; its text is never blank.
 
-    `DocumentRejected` if the reader fails, or if the text is blank or too long.
+    `DocumentRejected` if the reader fails, or if the text is blank.
     """
     if not data:
         raise DocumentRejected("empty file")
@@ -145,9 +145,26 @@ def parse(data: bytes, document_id: str) -> Document | SkippedFile:
         raise DocumentRejected(f"its parser failed: {type(error).__name__}: {error}") from error
     if not document.text or document.text.isspace():
         raise DocumentRejected("no text in it")
-    if len(document.text) > MAX_TEXT:
-        raise DocumentRejected(f"{len(document.text):,} characters of text; the limit is {MAX_TEXT:,}")
-    return document
+    return document if len(document.text) <= max_text else _beginning(document, max_text)
+
+
+def _beginning(document: Document, max_text: int) -> Document:
+    """The document up to the last line end within the limit, with a remark."""
+    length = len(document.text)
+    end = document.text.rfind("\n", 0, max_text) + 1 or max_text
+    remark = f"only the first {end:,} of {length:,} characters are read"
+    return replace(
+        document,
+        text=document.text[:end],
+        page_starts=tuple(start for start in document.page_starts if start < end),
+        headings=tuple(heading for heading in document.headings if heading.start < end),
+        labels=tuple(label for label in document.labels if label.start < end),
+        left_out=within(document.left_out, 0, end),
+        metadata={
+            **document.metadata,
+            "remark": "; ".join([*filter(None, [document.metadata.get("remark")]), remark]),
+        },
+    )
 
 
 def choose_reader(data: bytes, suffix: str) -> FormatReader | None:

@@ -2,7 +2,7 @@
 
 Both go through the same rules, whose settings are stored with the index:
 
-- characters: NFKC, case folding, format characters dropped (see `fold`);
+- characters: NFKC, case folding, format characters dropped, raised digits apart (see `fold`);
 - words: runs of Unicode letters and digits with their marks; hyphens, dots, underscores and all other
   signs split (`twenty-five` is twenty, five). One inner apostrophe stays (`don't`), a final `'s` goes
   (`She's` is she);
@@ -24,7 +24,8 @@ from unicodedata import category, normalize
 
 from spanwise.errors import ModelMismatch
 
-_RULES = "2"  # increase it when the same text would give other terms
+_RULES = "3"  # increase it when the same text would give other terms
+_READ_RULES = ("2", _RULES)  # an index with the older ones answers until the next sync; 10\u2076 is 106 there
 _LONGEST_STEMMED = 64  # longer runs are data such as hashes or base64, not words
 _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
@@ -32,6 +33,9 @@ _MAX_EXTENDERS = 30
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Anything but Latin letters and common punctuation, which can be folded one by one.
 _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
+_JOINED = re.compile(
+    "(?<=\\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089])"
+)  # 10\u2076 is not 106
 _APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
 _PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
@@ -155,7 +159,7 @@ class Analyzer:
         """The analyzer of an index. Raise `ModelMismatch` if this program would make other terms."""
         analyzer = cls()
         for key, value in analyzer.settings().items():
-            if settings.get(key) != value:
+            if settings.get(key) not in (_READ_RULES if value == _RULES else (value,)):
                 raise ModelMismatch(
                     f"the index was analyzed with {key} = {settings.get(key)}, this program has {value}: "
                     "delete the index and run `spanwise index FOLDER` again"
@@ -249,11 +253,16 @@ def fold(text: str) -> FoldedText:
     starts: list[int] = []
     ends: list[int] = []
     done = 0
+    joined = {match.start() for match in _JOINED.finditer(text)}
     for cluster in _clusters().finditer(text):
         start, end = cluster.span()
         pieces.append(text[done:start].lower())
         starts.extend(range(done, start))
         ends.extend(range(done + 1, start + 1))
+        if start in joined:
+            pieces.append(" ")
+            starts.append(start)
+            ends.append(start)
         folded, width = _fold_cluster(cluster.group())
         pieces.append(folded)
         starts.extend([start] * len(folded))
@@ -274,6 +283,7 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     text = text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")  # ASCII only
+    text = _JOINED.sub(" ", text)
     if not _UNUSUAL.search(text):
         return NOT_ASCII.sub(lambda run: "".join(map(_fold_alone, run.group())), text)
     pieces: list[str] = []

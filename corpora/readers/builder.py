@@ -156,11 +156,14 @@ def build_document(builder: TextBuilder, data: bytes, document_id: str) -> Docum
         left_out=tuple(builder.left_out),
     )
     start, values = stored_front_matter(document)
+    encoding, _, damage = builder.metadata.get("encoding", "").partition(", ")
+    remarks = filter(None, (damage, builder.metadata.get("remark")))
+    metadata = {**builder.metadata, "encoding": encoding, "remark": "; ".join(remarks)}
     return replace(
         document,
         title=choose_title(values.pop("title", ""), *builder.titles, document_id=document_id),
         headings=tuple(heading for heading in builder.headings if heading.start >= start),
-        metadata={**values, **{key: value for key, value in builder.metadata.items() if value}},
+        metadata={**values, **{key: value for key, value in metadata.items() if value}},
     )
 
 

@@ -283,7 +283,7 @@ class Answerer:
             span
             for span in shown
             if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
-            and adds_words(span.readable, terms, self.analyzer)
+            and adds_words(span.text, terms, self.analyzer)
         ]
         if section := topic_section(terms, read, document_of, self.analyzer):
             span, passage = section

@@ -87,7 +87,8 @@ def sync_words(
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
         if is_older:
-            writer.set(READ_BY, READERS)
+            for key, value in {READ_BY: READERS, **analyzer.settings()}.items():
+                writer.set(key, value)
         writer.commit()
     with store.snapshot() as snapshot:
         return update.report(snapshot.n_passages, time.monotonic() - started)

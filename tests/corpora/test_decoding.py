@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from spanwise.corpora.decoding import decode
 from spanwise.corpora.reading import SkippedFile, parse
+from spanwise.errors import DocumentRejected
 from spanwise.types import Document
 
 POLISH = "Zażółć gęślą jaźń. Nie wiem, co to jest."
@@ -24,9 +25,9 @@ def test_a_byte_order_mark_decides_and_is_dropped(encoding: str) -> None:
 
 @given(st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: text[:1] != "\ufeff"))
 def test_utf8_is_kept_code_point_for_code_point(text: str) -> None:
-    encoded = text.encode()
+    encoded = text.translate({ord("\b"): None, ord("\x1b"): None}).encode()
     if not encoded.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        assert decode(encoded) == (text, "utf-8")
+        assert decode(encoded) == (encoded.decode(), "utf-8")
 
 
 def test_a_declared_encoding_comes_before_the_guess() -> None:
@@ -58,6 +59,33 @@ def test_a_text_of_unknown_suffix_is_read_in_its_encoding(encoding: str) -> None
     assert isinstance(document, Document)
     assert document.text == TEXTS[encoding]
     assert document.metadata["encoding"] == encoding
+
+
+@pytest.mark.parametrize(("n_wrong", "remark"), [(1, "1 damaged byte"), (2, "2 damaged bytes")])
+def test_a_few_damaged_bytes_are_replaced_with_a_remark(n_wrong: int, remark: str) -> None:
+    data = (POLISH * 50).encode() + b"Caf\xe9 " * n_wrong
+    document = parse(data, "a.txt")
+    assert isinstance(document, Document)
+    assert document.text == POLISH * 50 + "Caf\ufffd " * n_wrong
+    assert document.metadata == {"encoding": "utf-8", "remark": f"{remark} replaced"}
+
+
+def test_many_damaged_bytes_are_another_encoding_or_none() -> None:
+    assert decode(b"Caf\xe9 am Stra\xdfenrand, sch\xf6n gelegen")[1] == "cp1252"
+    with pytest.raises(DocumentRejected, match="nor another known encoding"):
+        decode(POLISH.encode() + b"\x81\x8d\xff " * 9)
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("\x1b[31mERROR\x1b[0m disk \x1b[1;36msda7\x1b[m failed", "ERROR disk sda7 failed"),
+        ("\x1b]0;title\x07$ ls\x1b[K\n", "$ ls\n"),
+        ("N\bNA\bAM\bME\bE\n  _\bf_\bi_\bl_\be\n", "NAME\n  file\n"),
+    ],
+)
+def test_colours_and_overstrikes_of_a_terminal_are_no_text(printed: str, text: str) -> None:
+    assert decode(printed.encode()) == (text, "utf-8")
 
 
 @pytest.mark.parametrize(

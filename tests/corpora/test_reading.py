@@ -87,10 +87,19 @@ def test_the_error_of_a_reader_is_the_reason(monkeypatch: pytest.MonkeyPatch) ->
         parse(b"<p>words", "a.html")
 
 
-def test_a_huge_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("spanwise.corpora.reading.MAX_TEXT", 4)
-    with pytest.raises(DocumentRejected, match="5 characters of text; the limit is 4"):
-        parse(b"words", "a.txt")
+def test_a_huge_text_is_read_to_the_last_line_within_the_limit() -> None:
+    document = parse(b"# One\n\nwords\n\n# Two <!-- x -->\n", "a.md", max_text=16)
+    assert isinstance(document, Document)
+    assert document.text == "# One\n\nwords\n\n"
+    assert [heading.text for heading in document.headings] == ["One"]
+    assert document.left_out == ()
+    assert document.metadata["remark"] == "only the first 14 of 31 characters are read"
+
+
+def test_a_huge_line_is_cut_at_the_limit() -> None:
+    document = parse(b"words", "a.txt", max_text=4)
+    assert isinstance(document, Document)
+    assert document.text == "word"
 
 
 ZIPPED = ["a.epub", "a.docx", "a.pptx", "a.xlsx", "a.odt", "a.ods", "a.odp"]

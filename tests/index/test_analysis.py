@@ -121,3 +121,26 @@ def test_terms_are_those_of_the_tokens(text: str) -> None:
 def test_another_stemmer_version_is_refused() -> None:
     with pytest.raises(ModelMismatch, match=r"snowball english 2\.2\.0.*spanwise index"):
         Analyzer.from_settings(ENGLISH.settings() | {"analyzer.stemmer": "snowball english 2.2.0"})
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("10\u2076", ["10", "6"]),
+        ("2.6 \u00d7 10\u2075 stars\u00b3", ["2", "6", "10", "5", "stars3"]),
+        ("10\u207b\u00b2", ["10", "2"]),
+        ("1,250\u00b3 t", ["1", "250", "3", "t"]),
+        ("H\u2082O and m\u00b3", ["h2o", "and", "m3"]),
+    ],
+)
+def test_a_raised_digit_never_joins_a_number(text: str, terms: list[str]) -> None:
+    assert Analyzer().terms(text) == terms
+    words = [token.word for token in Analyzer().tokens(text)]
+    assert [Analyzer().term(word) for word in words] == terms
+
+
+def test_an_index_with_the_older_rules_answers() -> None:
+    settings = Analyzer().settings()
+    Analyzer.from_settings(settings | {"analyzer.rules": "2"})
+    with pytest.raises(ModelMismatch):
+        Analyzer.from_settings(settings | {"analyzer.rules": "1"})
