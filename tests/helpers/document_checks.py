@@ -9,24 +9,25 @@ from itertools import pairwise
 from spanwise.corpora.passages import split
 from spanwise.corpora.readers.builder import TextBuilder, build_document
 from spanwise.corpora.sentences import MAX_MARKS, is_mark
-from spanwise.types import Document
+from spanwise.types import Document, blanked
 
 
 def check(document: Document, words: int = 8, overlap: int = 3) -> None:
-    """Its structure fits its text; its passages quote it exactly, in order, and leave out nothing."""
+    """Its structure fits its text; its passages quote it exactly, in order, and hold all that is not left out."""
     check_structure(document)
     text = document.text
+    readable = blanked(text, document.left_out)
     passages = split(document, words, overlap)
     assert [text[p.start : p.end] for p in passages] == [p.text for p in passages]
     assert all(a.start < b.start and a.end < b.end for a, b in pairwise(passages))
     reached = 0
     for passage in passages:
-        assert not text[reached : passage.start].strip()
+        assert not readable[reached : passage.start].strip()
         assert passage.line == 1 + text.count("\n", 0, passage.start)
         assert not parts_character(text, passage.start)
         assert not parts_character(text, passage.end)
         reached = passage.end
-    assert not text[reached:].strip()
+    assert not readable[reached:].strip()
     assert split(document, words, overlap) == passages
 
 
@@ -40,6 +41,8 @@ def check_structure(document: Document) -> None:
     assert all(a.start < b.start for a, b in pairwise(document.labels))
     assert all(0 <= start <= length for start in document.page_starts)
     assert list(document.page_starts) == sorted(document.page_starts)
+    places = [0, *(place for bounds in document.left_out for place in bounds), length]
+    assert places == sorted(places)
 
 
 def parts_character(text: str, place: int) -> bool:
