@@ -86,7 +86,7 @@ def sync_words(
         with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
         update.forget_gone(refused)
-        if is_older:
+        if is_older and todo:
             for key, value in {READ_BY: READERS, **analyzer.settings()}.items():
                 writer.set(key, value)
         writer.commit()
