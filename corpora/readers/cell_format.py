@@ -49,8 +49,12 @@ def show_number(value: float, code: str) -> Shown:
     if not number.is_finite():
         return Shown(raw)
     with localcontext(EXACT):
-        section, sign = _section(number, _sections(code[:MAX_CODE] or "General"))
-        text = " ".join(_number(abs(number), section).split())
+        if code in ("", "General"):  # most cells
+            sign = "-" if number < 0 else ""
+            text = _general(abs(number))
+        else:
+            section, sign = _section(number, _sections(code[:MAX_CODE]))
+            text = " ".join(_number(abs(number), section).split())
     if any(digit in text for digit in "123456789"):
         text = sign + text
     return Shown(text, "" if raw in text else raw)
@@ -150,14 +154,10 @@ def _general(value: Decimal) -> str:
 
 
 def _fraction(value: Decimal, code: str) -> str:
-    """A fraction in lowest terms, after a whole number if `code` has a place for it, as in "2 1/4"."""
-    tops, _, divisor = code.partition("/")
-    largest = int(divisor) if divisor.isdecimal() and int(divisor) else 10 ** min(len(divisor), 5) - 1
-    fraction = Fraction(value).limit_denominator(largest)
-    whole, rest = divmod(fraction, 1)
-    if not whole or len(tops.split()) < 2:
-        return str(fraction)
-    return f"{whole} {rest}" if rest else str(whole)
+    """A whole number and a fraction in lowest terms, as in "2 1/4"."""
+    largest = 10 ** len(code.partition("/")[2]) - 1
+    whole, rest = divmod(Fraction(value).limit_denominator(largest), 1)
+    return f"{whole or ''} {rest or ''}" if whole or rest else "0"
 
 
 def _clock(seconds: float, section: Parts) -> str:

@@ -113,7 +113,7 @@ def _parser(book: Any, source: Any, strings: Any) -> Any:
                 return cell
             value = element.findtext(VALUE_TAG)
             has_value = value not in no_values or (value == "" and element.get("t") == "str")
-            if source.text or not has_value:  # a later cell may share the formula
+            if not has_value or (source.text and source.get("si")):  # a later cell may share the formula
                 text = "="
                 with suppress(Exception):  # openpyxl raises many kinds on a formula that it cannot split
                     formula = self.parse_formula(element)
