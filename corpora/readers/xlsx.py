@@ -94,8 +94,9 @@ def _rows(sheet: Any, merged: list[Merged]) -> Iterator[Row]:
             cells = (ReadOnlyCell(sheet, **value) for value in values)
             shown = {cell.column: _shown(cell.value, cell) for cell in cells if cell.value is not None}
             yield Row(number, {column: cell for column, cell in shown.items() if cell.text})
-    for area in parser.merged_cells.mergeCell if parser.merged_cells else ():
-        merged.append(Merged(area.min_row, area.min_col, area.max_row, area.max_col))
+    if parser.merged_cells:
+        ranges = parser.merged_cells.mergeCell
+        merged += [Merged(area.min_row, area.min_col, area.max_row, area.max_col) for area in ranges]
 
 
 def _parser(book: Any, source: Any, strings: Any) -> Any:
@@ -168,14 +169,14 @@ class SheetWriter:
         """Write a sheet. Its merged ranges need to be known only after the last row."""
         if hidden:
             self._hidden.append(name)
-        kept = list(self._within_limit(name, rows))
-        self._repeat(kept, merged)
-        if kept:
+        filled = list(self._within_limit(name, rows))
+        self._repeat(filled, merged)
+        if filled:
             start = self.builder.write_heading(one_line(name) or "(sheet without a name)", 1)
             self.builder.add_label(start, name)
         names: int | None = None  # the start of a first row of words, until a second row follows
         has_row = False
-        for table in _tables(kept):
+        for table in _tables(filled):
             self.builder.end_line(blank=True)
             columns = self._columns(table)
             is_title = True
