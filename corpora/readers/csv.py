@@ -72,7 +72,9 @@ def cells(record: str, delimiter: str) -> list[str]:
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter that splits most of the first records into the same number of cells, two or more."""
+    """The delimiter in a first line such as "sep=;", else the one that splits the records most evenly."""
+    if text[:4].lower() == "sep=" and text[4:5] in set(DELIMITERS):
+        return text[4]
     return max(DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))
 
 
@@ -84,11 +86,14 @@ def _agreement(text: str, delimiter: str) -> tuple[int, int]:
 
 
 def find_header(text: str, delimiter: str) -> Heading | None:
-    """The first row of several cells as a heading, if all cells look like names of columns."""
+    """The first row of several cells as a heading, if all cells look like names of columns.
+
+    A title or "sep=;" above the header fills the first cell only.
+    """
     for start, record in islice(records(text, delimiter), HEADER_WITHIN):
         row = cells(record, delimiter)
         filled = [name for name in row if name]
-        if len(row) > 1:
+        if len(row) > 1 and filled != row[:1]:
             line = ", ".join(filled)
             words = line if len(line) <= MAX_HEADER else line[:MAX_HEADER].rpartition(", ")[0]
             are_names = len(set(filled)) == len(filled) and not any(map(VALUE.fullmatch, filled))

@@ -12,7 +12,7 @@ from spanwise.errors import DocumentRejected
 
 from ..archive import Archive, Element, attribute, local_name
 from .builder import TextBuilder, join_remarks, one_line
-from .xlsx import Cell, SheetWriter
+from .xlsx import MAX_COLUMNS, Cell, Merged, Row, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
 SPREADSHEET = "application/vnd.oasis.opendocument.spreadsheet"
@@ -26,9 +26,10 @@ CELLS = ("table-cell", "covered-table-cell")
 LEFT_OUT = frozenset(
     "tracked-changes annotation annotation-end ruby-text note desc title event-listeners".split()
 )
+VALUES = ("value", "date-value", "time-value", "boolean-value", "string-value")
+REFERENCE_SIGNS = re.compile(r"[\[\]]|(?<=[\[:])\.")  # of a formula, as in "[.B2:.B5]"
 SPACES = re.compile("[ \t\r\n]+")  # the white space that the format collapses
 MAX_SPACES = 100  # of one element
-MAX_COLUMNS = 16_384  # of a sheet
 
 
 def read_text(data: bytes) -> TextBuilder:
@@ -47,8 +48,9 @@ def read_spreadsheet(data: bytes) -> TextBuilder:
     hidden = _styles_with(root, "display", "false")
     writer = SheetWriter()
     for sheet in _children(body, "table"):
-        writer.start_sheet(attribute(sheet, "name"), attribute(sheet, "style-name") in hidden)
-        _write_sheet(writer, sheet)
+        merged: list[Merged] = []
+        is_hidden = attribute(sheet, "style-name") in hidden
+        writer.write_sheet(attribute(sheet, "name"), _rows(sheet, merged), merged, is_hidden)
     return writer.builder.described(SPREADSHEET, title, remark=writer.remark)
 
 
@@ -89,27 +91,41 @@ def _styles_with(root: Element, name: str, value: str) -> set[str]:
     }
 
 
-def _write_sheet(writer: SheetWriter, sheet: Element) -> None:
-    """Write the rows of a sheet; an element may repeat its row."""
+def _rows(sheet: Element, merged: list[Merged]) -> Iterator[Row]:
+    """The rows of a sheet, of which an element may repeat one; adds the merged ranges to `merged`."""
     number = 1
-    for row in _children(sheet, "table-row"):
-        repeated = _count(row, "number-rows-repeated")
-        cells = list(_cells(row))
+    for element in _children(sheet, "table-row"):
+        repeated = _count(element, "number-rows-repeated")
+        cells = dict(_cells(element, number, merged))
         for copy in range(repeated if cells else 0):
-            if not writer.write_row(number + copy, cells):
-                return
+            yield Row(number + copy, dict(cells))
         number += repeated
 
 
-def _cells(row: Element) -> Iterator[Cell]:
+def _cells(row: Element, number: int, merged: list[Merged]) -> Iterator[tuple[int, Cell]]:
+    """The cells of a row with their columns."""
     column = 1
     for element in _children(row, *CELLS):
         repeated = _count(element, "number-columns-repeated")
-        if text := _words(element):
-            is_words = attribute(element, "value-type", "string") == "string"
-            for copy in range(column, min(column + repeated, MAX_COLUMNS + 1)):
-                yield Cell(copy, text, is_words)
+        n_rows = _count(element, "number-rows-spanned")
+        n_columns = _count(element, "number-columns-spanned")
+        if n_rows * n_columns > 1:
+            merged.append(Merged(number, column, number + n_rows - 1, column + n_columns - 1))
+        cell = _cell(element)
+        for copy in range(column, min(column + repeated, MAX_COLUMNS + 1) if cell.text else 0):
+            yield copy, cell
         column += repeated
+
+
+def _cell(element: Element) -> Cell:
+    """A cell as shown, else its value, else its formula."""
+    kind = attribute(element, "value-type")
+    text = _words(element) or next(filter(None, (attribute(element, name) for name in VALUES)), "")
+    formula = attribute(element, "formula")
+    if formula and not text and not kind:
+        shown = REFERENCE_SIGNS.sub("", formula[formula.find("=") :])
+        return Cell(one_line(shown), is_words=False, is_formula=True)
+    return Cell(text, is_words=kind in ("", "string"))
 
 
 def _slide(root: Element, slide: Element, number: int) -> TextBuilder:

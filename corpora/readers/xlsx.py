@@ -1,42 +1,72 @@
 """Reads spreadsheets: sheets with headings, one line per row, cells separated by " | "; Excel with openpyxl.
 
 The label of a cell is its place, such as "Sheet1!B7". A first row of words has the names of the columns; it
-becomes a heading, so that each passage of its sheet has it. Formulas show the value that was last computed.
-Hidden rows and columns are read; comments, charts and text boxes are left out.
+becomes a heading, so that each passage of its sheet has it. The rows of a table have equal numbers of cells,
+and merged cells are repeated. Formulas show the value that was last computed, else themselves. Hidden rows
+and columns are read; comments, charts and text boxes are left out.
 """
 
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, time, timedelta
+from itertools import groupby
 from typing import Any
 
 from spanwise.types import Heading
 
-from ..archive import office_file
+from ..archive import Element, office_file
 from .builder import TextBuilder, join_remarks, one_line, shorten
+from .cell_format import show_number, show_time
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MAX_CELLS = 1_000_000  # of a workbook
-MAX_ROWS = 1_048_576  # of a sheet, as in Excel
-MAX_GAP = 8  # empty cells that are shown between two others
-FILLERS = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')  # of number formats: quoted text, colours, spaces
-PERCENT = re.compile(r"[#0,]{0,20}0(?:\.(0{1,15}))?%")
+MAX_EMPTY = 4_000_000  # cells of a workbook that are shown as empty
+MAX_COLUMNS = 16_384  # of a sheet, as in Excel
+MAX_GAP = 8  # empty columns that are shown between two others
+MAX_COPIES = 100_000  # of the merged cells of a workbook
+MAX_COPY = 200  # characters of a merged cell that is repeated
+MAX_PLACES = 3  # in a remark
+BAR = " | "
+COMPUTES_LATER = b'fullCalcOnLoad="1"'
+NEWER = re.compile(r"_xl(?:fn|ws|pm)\.")  # marks functions that are newer than the file format
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell.
 
-    column: counted from 1.
     text: its text as shown.
     is_words: True for words, False for numbers and other values.
+    raw: the plain number that `text` hides, or the empty string.
+    is_formula: True if `text` is a formula, because the file has no value.
     """
 
-    column: int
     text: str
     is_words: bool = True
+    raw: str = ""
+    is_formula: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The number of a row and its cells by column, both counted from 1, without empty cells."""
+
+    number: int
+    cells: dict[int, Cell]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A range of merged cells: its first and last rows and columns."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
 
 
 def read(data: bytes) -> TextBuilder:
@@ -48,39 +78,68 @@ def read(data: bytes) -> TextBuilder:
     with office_file(data, "Excel workbook") as file, warnings.catch_warnings(action="ignore"):
         book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
         for sheet in book.worksheets:
-            writer.start_sheet(sheet.title, sheet.sheet_state != "visible")
-            sheet.reset_dimensions()  # the declared ones may be wrong
-            for number, row in enumerate(sheet.iter_rows(max_row=MAX_ROWS), start=1):
-                if not writer.write_row(number, list(_cells(row))):
-                    break
+            merged: list[Merged] = []
+            writer.write_sheet(sheet.title, _rows(sheet, merged), merged, sheet.sheet_state != "visible")
         title = book.properties.title or ""
     return writer.builder.described(MEDIA_TYPE, title, remark=writer.remark)
 
 
-def _cells(row: Sequence[Any]) -> Iterator[Cell]:
-    for cell in row:
-        if cell.value is not None and (text := _shown(cell.value, cell)):
-            yield Cell(cell.column, text, isinstance(cell.value, str))
+def _rows(sheet: Any, merged: list[Merged]) -> Iterator[Row]:
+    """The rows of a sheet; adds the merged ranges, which follow them in the file, to `merged`."""
+    from openpyxl.cell.read_only import ReadOnlyCell
+
+    with sheet._get_source() as source:
+        parser = _parser(sheet.parent, source, sheet._shared_strings)
+        for number, values in parser.parse():
+            cells = (ReadOnlyCell(sheet, **value) for value in values)
+            shown = {cell.column: _shown(cell.value, cell) for cell in cells if cell.value is not None}
+            yield Row(number, {column: cell for column, cell in shown.items() if cell.text})
+    if parser.merged_cells:
+        ranges = parser.merged_cells.mergeCell
+        merged += [Merged(area.min_row, area.min_col, area.max_row, area.max_col) for area in ranges]
 
 
-def _shown(value: Any, cell: Any) -> str:
-    """A value as shown, but without thousands separators, currency signs and fixed decimals."""
+def _parser(book: Any, source: Any, strings: Any) -> Any:
+    """The parser of a sheet. A cell without a value gets its formula."""
+    from openpyxl.worksheet._reader import FORMULA_TAG, VALUE_TAG, WorkSheetParser
+
+    # Programs that do not compute store 0 for each formula, and ask Excel to compute.
+    no_values = {None, "", "0" if COMPUTES_LATER in book._archive.read("xl/workbook.xml") else ""}
+
+    class Parser(WorkSheetParser):  # type: ignore[misc]
+        def parse_cell(self, element: Element) -> dict[str, Any]:
+            cell: dict[str, Any] = super().parse_cell(element)
+            source = element.find(FORMULA_TAG)
+            if source is None:
+                return cell
+            value = element.findtext(VALUE_TAG)
+            has_value = value not in no_values or (value == "" and element.get("t") == "str")
+            if not has_value or (source.text and source.get("si")):  # a later cell may share the formula
+                text = "="
+                with suppress(Exception):  # openpyxl raises many kinds on a formula that it cannot split
+                    formula = self.parse_formula(element)
+                    text = NEWER.sub("", getattr(formula, "text", formula))
+                if not has_value:
+                    cell |= {"value": text, "data_type": "f"}
+            return cell
+
+    return Parser(source, strings, True, book.epoch, book._date_formats, book._timedelta_formats)
+
+
+def _shown(value: Any, cell: Any) -> Cell:
+    code = cell.number_format or ""
     match value:
+        case _ if cell.data_type == "f":
+            return Cell(one_line(str(value)), is_words=False, is_formula=True)
         case bool():
-            return str(value).upper()
+            return Cell(str(value).upper(), is_words=False)
         case int() | float():
-            percent = PERCENT.fullmatch(cell.number_format or "")
-            return f"{value:.{len(percent[1] or '')}%}" if percent else f"{value:.15g}"
-        case datetime():
-            shown = FILLERS.sub("", cell.number_format or "").lower()
-            day = value.date().isoformat()
-            clock = str(value.time()).removesuffix(":00")
-            has_clock = "h" in shown or "s" in shown
-            return (f"{day} {clock}" if has_clock else day) if "y" in shown or "d" in shown else clock
+            number = show_number(value, code)
+            return Cell(number.text, is_words=False, raw=number.raw)
         case date() | time() | timedelta():
-            return str(value)
+            return Cell(show_time(value, code), is_words=False)
         case _:
-            return one_line(str(value))
+            return Cell(one_line(str(value)))
 
 
 class SheetWriter:
@@ -90,63 +149,113 @@ class SheetWriter:
         self.builder = TextBuilder()
         self._hidden: list[str] = []
         self._cut: list[str] = []
+        self._formulas: list[str] = []
         self._n_cells = 0
-        self._sheet = ""
-        self._last_row = 0  # until the heading of the sheet is written
-        self._names: int | None = None  # the start of a first row of words, until a second row follows
-        self._has_row = False
+        self._n_empty = 0
+        self._n_copies = 0
 
     @property
     def remark(self) -> str:
-        """The names of hidden sheets, and of sheets cut at the limit; often empty."""
+        """The hidden sheets, the sheets cut at the limit and formulas without a value; often empty."""
         limit = f"read up to the limit of {MAX_CELLS:,} cells"
-        return join_remarks({"hidden sheets": self._hidden, limit: self._cut})
+        some = ["…"] if len(self._formulas) > MAX_PLACES else []
+        formulas = [f"{len(self._formulas):,} cells", *self._formulas[:MAX_PLACES], *some]
+        remarks = {"hidden sheets": self._hidden, limit: self._cut}
+        if self._formulas:
+            remarks["formulas without a stored value"] = formulas
+        return join_remarks(remarks)
 
-    def start_sheet(self, name: str, hidden: bool = False) -> None:
-        """Begin a sheet; its heading is written with its first row."""
-        self._sheet = name
-        self._last_row = 0
-        self._names = None
-        self._has_row = False
+    def write_sheet(self, name: str, rows: Iterable[Row], merged: Sequence[Merged], hidden: bool) -> None:
+        """Write a sheet. Its merged ranges need to be known only after the last row."""
         if hidden:
             self._hidden.append(name)
-
-    def write_row(self, number: int, cells: Sequence[Cell]) -> bool:
-        """Write a row, counted from 1; False if the workbook is full and the row was not written."""
-        self._n_cells += len(cells)
-        if self._n_cells > MAX_CELLS:
-            self._cut.append(self._sheet)
-            return False
-        if not cells:
-            return True
-        if not self._last_row:
-            start = self.builder.write_heading(one_line(self._sheet) or "(sheet without a name)", 1)
-            self.builder.add_label(start, self._sheet)
-        if self._names is not None:
-            words = shorten(self.builder.text_since(self._names))
-            self.builder.headings.append(Heading(self._names, 2, words))
-            self._names = None
-        start = self._write_cells(number, cells)
-        if len(cells) > 1 and not self._has_row:
-            self._has_row = True
-            if all(cell.is_words and any(map(str.isalpha, cell.text)) for cell in cells):
-                self._names = start
-        return True
-
-    def _write_cells(self, number: int, cells: Sequence[Cell]) -> int:
-        """Write the cells of a row; returns its offset. Up to `MAX_GAP` empty cells have separators."""
-        from openpyxl.utils import get_column_letter
-
-        if number > self._last_row + 1:
+        filled = list(self._within_limit(name, rows))
+        self._repeat(filled, merged)
+        if filled:
+            start = self.builder.write_heading(one_line(name) or "(sheet without a name)", 1)
+            self.builder.add_label(start, name)
+        names: int | None = None  # the start of a first row of words, until a second row follows
+        has_row = False
+        for table in _tables(filled):
             self.builder.end_line(blank=True)
-        starts: list[int] = []
-        last = 0
-        for cell in cells:
-            if last:
-                self.builder.write(" | " + " | " * min(cell.column - last - 1, MAX_GAP))
-            starts.append(self.builder.write(cell.text))
-            self.builder.add_label(starts[-1], f"{self._sheet}!{get_column_letter(cell.column)}{number}")
-            last = cell.column
+            columns = self._columns(table)
+            is_title = True
+            for row in table:
+                if names is not None:
+                    words = shorten(self.builder.text_since(names))
+                    self.builder.headings.append(Heading(names, 2, words))
+                    names = None
+                is_title = is_title and len(row.cells) == 1
+                start = self._write_row(name, row, sorted(row.cells) if is_title else columns)
+                if len(row.cells) > 1 and not has_row:
+                    has_row = True
+                    if all(cell.is_words and any(map(str.isalpha, cell.text)) for cell in row.cells.values()):
+                        names = start
+
+    def _within_limit(self, name: str, rows: Iterable[Row]) -> Iterator[Row]:
+        """The rows with cells, up to the limit."""
+        for row in rows:
+            self._n_cells += len(row.cells)
+            if self._n_cells > MAX_CELLS:
+                self._cut.append(name)
+                return
+            self._formulas += [
+                _place(name, row, column) for column, cell in row.cells.items() if cell.is_formula
+            ]
+            if row.cells:
+                yield row
+
+    def _repeat(self, rows: Sequence[Row], merged: Sequence[Merged]) -> None:
+        """Repeat merged cells in their ranges, but only where a row has other cells."""
+        numbers = [row.number for row in rows]
+        for area in merged:
+            first = bisect_left(numbers, area.top)
+            origin = rows[first].cells.get(area.left) if area.top in numbers[first : first + 1] else None
+            if origin is None or len(origin.text) > MAX_COPY:
+                continue
+            columns = range(area.left, min(area.right, MAX_COLUMNS) + 1)
+            for index in range(first, bisect_right(numbers, area.bottom)):
+                if index == first and len(rows[index].cells) == 1:
+                    continue  # a title
+                self._n_copies += len(columns)
+                if self._n_copies > MAX_COPIES:
+                    return
+                rows[index].cells.update(dict.fromkeys(columns, origin))
+
+    def _columns(self, table: Sequence[Row]) -> list[int]:
+        """The columns to show; none if most cells of the table are empty and the limit is reached."""
+        columns: list[int] = []
+        for column in sorted({column for row in table for column in row.cells}):
+            columns += range(max(columns[-1] + 1, column - MAX_GAP) if columns else column, column + 1)
+        n_empty = len(columns) * len(table) - sum(len(row.cells) for row in table)
+        if self._n_empty + n_empty > MAX_EMPTY:
+            return []
+        self._n_empty += n_empty
+        return columns
+
+    def _write_row(self, name: str, row: Row, columns: Sequence[int]) -> int:
+        """Write a row and label its cells; the label of the first also covers the bars before it."""
+        columns = columns or sorted(row.cells)
+        texts = [row.cells[column].text if column in row.cells else "" for column in columns]
+        start = self.builder.write(BAR.join(texts))
+        place = start
+        is_first = True
+        for column, text in zip(columns, texts, strict=True):
+            if text:
+                self.builder.add_label(start if is_first else place, _place(name, row, column))
+                is_first = False
+            place += len(text) + len(BAR)
         self.builder.end_line()
-        self._last_row = number
-        return starts[0]
+        return start
+
+
+def _tables(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """The rows without empty rows between them."""
+    for _, table in groupby(enumerate(rows), key=lambda item: item[1].number - item[0]):
+        yield [row for _, row in table]
+
+
+def _place(name: str, row: Row, column: int) -> str:
+    from openpyxl.utils import get_column_letter
+
+    return f"{name}!{get_column_letter(column)}{row.number}"

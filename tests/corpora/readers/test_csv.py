@@ -43,6 +43,22 @@ def test_a_first_row_of_values_is_no_header(first: str) -> None:
     assert read(f"{first}\nLow,1841\n".encode(), "towns.csv").headings == ()
 
 
+@pytest.mark.parametrize("above", ["sep=;\n", "Prices of 2024\n", "Prices of 2024;;\n", "Prices, net\n\n"])
+def test_a_line_above_the_header_is_no_header(above: str) -> None:
+    document = read(f"{above}Plan;Month;Year\nPro;1,5;15,0\nTeam;2,5;25,0\n".encode(), "prices.csv")
+    assert [heading.text for heading in document.headings] == ["Plan, Month, Year"]
+    assert document.text.startswith(above)
+
+
+def test_a_header_may_begin_with_an_empty_name() -> None:
+    assert read(b",town\n1,Hale\n2,Low\n", "towns.csv").headings[0].text == "town"
+
+
+def test_a_first_line_can_name_the_delimiter() -> None:
+    document = read(b"sep=;\nplan, month; euro, cent\na, b; c, d\n", "prices.csv")
+    assert document.headings[0].text == "plan, month, euro, cent"
+
+
 @given(st.lists(st.lists(FIELDS, min_size=2, max_size=4), min_size=1, max_size=5), st.sampled_from(",\t;|"))
 def test_records_are_those_that_another_writer_wrote(rows: list[list[str]], delimiter: str) -> None:
     text = csv_of(rows, delimiter).decode()

@@ -111,3 +111,28 @@ def test_slides_have_titles_notes_and_labels() -> None:
     assert document.page_starts == (0, 26)
     assert [label.text for label in document.labels] == ["slide 1", "slide 1, notes", "slide 2"]
     assert document.metadata["remark"] == "hidden slides: 1"
+
+
+def cell(text: str, attributes: str = "") -> str:
+    return f"<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>"
+
+
+def test_a_merged_cell_of_a_sheet_is_repeated() -> None:
+    north = cell("North", 'table:number-rows-spanned="2"')
+    rows = [f"{north}{cell('Oak')}", f"<table:covered-table-cell/>{cell('Ash')}"]
+    document = sheet("".join(f"<table:table-row>{row}</table:table-row>" for row in rows))
+    assert document.text == "S\n\nNorth | Oak\nNorth | Ash"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ('table:formula="of:=SUM([.B2:.B5];[$Prices.A1])"', "=SUM(B2:B5;$Prices.A1)"),
+        ('table:formula="of:=[.A2]" office:value-type="string" office:string-value=""', ""),
+        ('table:formula="of:=[.A2]" office:value-type="float" office:value="7.5"', "7.5"),
+        ('office:value-type="date" office:date-value="2024-06-18"', "2024-06-18"),
+    ],
+)
+def test_a_cell_of_a_sheet_without_text_shows_its_value_or_formula(attributes: str, expected: str) -> None:
+    document = sheet(f"<table:table-row>{cell('x')}<table:table-cell {attributes}/></table:table-row>")
+    assert document.text == (f"S\n\nx | {expected}" if expected else "S\n\nx")

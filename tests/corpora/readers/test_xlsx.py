@@ -1,7 +1,8 @@
-"""Workbooks become lines of cells with labels; formulas show the values that were computed."""
+"""Workbooks become lines of cells with labels; cells look as shown, and formulas have their values."""
 
 from __future__ import annotations
 
+import zipfile
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 
@@ -12,12 +13,32 @@ from helpers.office_files import NOT_IN_XML, rezipped, workbook
 from hypothesis import given, strategies as st
 
 from spanwise.corpora.readers import xlsx
+from spanwise.types import Document
 
 read = documents_of(xlsx.read)
 
 ANY_WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 WORDS = ANY_WORDS.map(lambda text: " ".join(NOT_IN_XML.sub("", text).split()))
 NAMESPACE = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def lines_of(book: openpyxl.Workbook) -> list[str]:
+    """The lines of the first sheet."""
+    file = BytesIO()
+    book.save(file)
+    return read(file.getvalue(), "a.xlsx").text.splitlines()[2:]
+
+
+def sheet_of(row: str, workbook_part: str = "") -> Document:
+    """A workbook with a row of XML."""
+    rows = f'<dimension ref="A1"/><sheetData><row r="1">{row}</row></sheetData>'
+    sheet = f'<worksheet xmlns="{NAMESPACE}">{rows}</worksheet>'
+    data = rezipped(workbook({"S": [["x"]]}), {"xl/worksheets/sheet1.xml": sheet})
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        part = archive.read("xl/workbook.xml").decode()
+    return read(
+        rezipped(data, {"xl/workbook.xml": part.replace(' fullCalcOnLoad="1"', workbook_part)}), "a.xlsx"
+    )
 
 
 def test_sheets_are_headings_and_rows_are_lines() -> None:
@@ -31,6 +52,63 @@ def test_empty_cells_and_empty_rows_are_kept() -> None:
     assert document.text == "S\n\na |  | c\n\nd"
 
 
+def test_each_row_of_a_table_has_the_same_number_of_cells() -> None:
+    rows = [["A", "B", "C"], [None, 2, None], [None, None, 3], [1]]
+    document = read(workbook({"S": rows}), "a.xlsx")
+    assert document.text.splitlines()[2:] == ["A | B | C", " | 2 | ", " |  | 3", "1 |  | "]
+
+
+def test_a_row_with_an_empty_first_cell_has_its_label_from_the_start_of_the_line() -> None:
+    document = read(workbook({"S": [["A", "B"], [None, "b"]]}), "a.xlsx")
+    label = document.labels[-1]
+    assert (label.text, document.text[label.start :]) == ("S!B2", " | b")
+
+
+def test_a_title_above_a_table_has_no_empty_cells() -> None:
+    document = read(workbook({"S": [["Prices"], ["Plan", "Price"], ["Pro", 38]]}), "a.xlsx")
+    assert document.text == "S\n\nPrices\nPlan | Price\nPro | 38"
+
+
+def test_columns_that_are_empty_in_a_whole_table_are_left_out_around_it_and_few_inside() -> None:
+    document = read(workbook({"S": [[None, None, "a", *[None] * 99, "b"], [None, None, "c"]]}), "a.xlsx")
+    assert document.text == "S\n\na" + " | " * 9 + "b\nc" + " | " * 9
+
+
+def test_a_merged_cell_is_repeated_in_its_range() -> None:
+    book = openpyxl.Workbook()
+    rows = [["", "Q1", "", "Q2", ""], ["North", 1, 2, 3, 4], ["", 5, 6, 7, 8]]
+    for row in rows:
+        book.active.append([value or None for value in row])
+    for area in ("B1:C1", "D1:E1", "A2:A3"):
+        book.active.merge_cells(area)
+    assert lines_of(book) == [" | Q1 | Q1 | Q2 | Q2", "North | 1 | 2 | 3 | 4", "North | 5 | 6 | 7 | 8"]
+
+
+def test_a_merged_title_and_a_merged_text_are_not_repeated() -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Prices"])
+    book.active.append(["Plan", "Price"])
+    book.active["A4"] = "Note"
+    book.active.merge_cells("A1:B1")
+    book.active.merge_cells("A4:B9")
+    assert lines_of(book) == ["Prices", "Plan | Price", "", "Note"]
+
+
+def test_copies_of_merged_cells_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.readers.xlsx.MAX_COPIES", 3)
+    book = openpyxl.Workbook()
+    for number in range(4):
+        book.active.append(["N" if number == 0 else None, number])
+    book.active.merge_cells("A1:A4")
+    assert lines_of(book) == ["N | 0", "N | 1", "N | 2", " | 3"]
+
+
+def test_a_sparse_sheet_is_not_filled_with_empty_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spanwise.corpora.readers.xlsx.MAX_EMPTY", 2)
+    document = read(workbook({"S": [["a"], [None, "b"], [None, None, "c"]]}), "a.xlsx")
+    assert document.text == "S\n\na\nb\nc"
+
+
 @given(rows=st.lists(st.lists(WORDS, min_size=1, max_size=5), min_size=1, max_size=5))
 def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
     document = read(workbook({"One": rows}), "a.xlsx")
@@ -39,7 +117,7 @@ def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
     }
     texts = {label.text: document.text[label.start :] for label in document.labels}
     assert set(texts) - {"One"} == set(expected)
-    assert all(texts[place].startswith(word) for place, word in expected.items())
+    assert all(texts[place].lstrip(" |").startswith(word.lstrip(" |")) for place, word in expected.items())
 
 
 @pytest.mark.parametrize(
@@ -48,12 +126,12 @@ def test_every_cell_is_labelled_with_its_place(rows: list[list[str]]) -> None:
         (date(2024, 2, 29), "yyyy-mm-dd", "2024-02-29"),
         (datetime(2024, 2, 29, 13, 5), "d/m/yy h:mm", "2024-02-29 13:05"),
         (datetime(2024, 2, 29, 13, 5), "h:mm", "13:05"),
-        (time(7, 8, 9), "h:mm:ss", "07:08:09"),
-        (timedelta(hours=30), "[h]:mm", "1 day, 6:00:00"),
+        (time(7, 8, 9), "h:mm:ss", "7:08:09"),
+        (timedelta(hours=30), "[h]:mm", "30:00"),
         (0.256, "0.0%", "25.6%"),
-        (1234.5, "#,##0.00", "1234.5"),
+        (1234.5, "#,##0.00", "1,234.50"),
         (0.1 + 0.2, "General", "0.3"),
-        (10**15, "0", "1e+15"),
+        (10**15, "0", "1000000000000000"),
         (True, "General", "TRUE"),
     ],
 )
@@ -77,10 +155,42 @@ def test_values_are_shown_as_a_person_sees_them(value: object, code: str, expect
     ],
 )
 def test_cells_show_their_computed_value(cell: str, expected: str) -> None:
-    rows = f'<dimension ref="A1"/><sheetData><row r="1">{cell}</row></sheetData>'
-    sheet = f'<worksheet xmlns="{NAMESPACE}">{rows}</worksheet>'
-    data = rezipped(workbook({"S": [["x"]]}), {"xl/worksheets/sheet1.xml": sheet})
-    assert read(data, "a.xlsx").text == f"S\n\n{expected}"
+    assert sheet_of(cell).text == f"S\n\n{expected}"
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ('<c r="A1"><f>SUM(B2:B5)</f></c>', "=SUM(B2:B5)"),
+        ('<c r="A1"><f>SUM(B2:B5)</f><v></v></c>', "=SUM(B2:B5)"),
+        ('<c r="A1" t="str"><f>A2</f></c>', "=A2"),
+        ('<c r="A1"><f>_xlfn.CONCAT(B1,"x")</f></c>', '=CONCAT(B1,"x")'),
+        ('<c r="A1"><f t="array" ref="A1">SUM(B1:B2*C1:C2)</f></c>', "=SUM(B1:B2*C1:C2)"),
+        (
+            '<c r="A1"><f t="shared" si="0" ref="A1:B1">A2+1</f><v>7</v></c>'
+            '<c r="B1"><f t="shared" si="0"/></c>',
+            "7 | =B2+1",
+        ),
+        ('<c r="A1"><f t="dataTable" ref="A1" r1="B1"/></c>', "="),
+        ('<c><f t="shared" si="0" ref="A1">A2+1</f></c>', "="),
+    ],
+)
+def test_a_formula_without_a_stored_value_is_shown(row: str, expected: str) -> None:
+    assert sheet_of(row).text == f"S\n\n{expected}"
+
+
+def test_an_empty_text_is_a_stored_value() -> None:
+    assert sheet_of('<c r="A1"><v>1</v></c><c r="B1" t="str"><f>A2</f><v></v></c>').text == "S\n\n1"
+
+
+@pytest.mark.parametrize(("setting", "expected"), [('fullCalcOnLoad="1"', "=A2"), ("", "0")])
+def test_a_zero_that_awaits_its_computation_is_no_value(setting: str, expected: str) -> None:
+    assert sheet_of("<c><f>A2</f><v>0</v></c>", f" {setting}").text == f"S\n\n{expected}"
+
+
+def test_the_remark_counts_formulas_without_a_value() -> None:
+    remark = sheet_of("".join(f'<c r="{column}1"><f>A2</f></c>' for column in "ABCD")).metadata["remark"]
+    assert remark == "formulas without a stored value: 4 cells, S!A1, S!B1, S!C1, …"
 
 
 def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
