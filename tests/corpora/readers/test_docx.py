@@ -53,7 +53,7 @@ def test_headings_lists_and_tables_keep_their_order() -> None:
         word.add_paragraph("After")
 
     document = made(build)
-    assert document.text == "The mill\n\nOwners\n\n- Hale\n- Low\n\nA | B\n1 |  | 3\n\nAfter"
+    assert document.text == "The mill\n\nOwners\n\n- Hale\n- Low\n\nA | B | \n1 |  | 3\n\nAfter"
     assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "The mill", 0), (2, "Owners", 10)]
     assert document.title == "The mill"
 
@@ -104,4 +104,4 @@ def test_footnotes_follow_the_body() -> None:
         word.part.package,
     )
     word.part.relate_to(part, docx.opc.constants.RELATIONSHIP_TYPE.FOOTNOTES)
-    assert read(saved(word), "a.docx").text == "Hale[2]\n\n[2] A miller."
+    assert read(saved(word), "a.docx").text == "Hale [2]\n\n[2] A miller."
