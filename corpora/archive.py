@@ -148,7 +148,7 @@ def choose_alternatives(root: Element) -> None:
     for element in reversed(list(root.iter(f"{MC}AlternateContent"))):
         for alternative in element:
             if any(text.strip() for text in alternative.itertext()):
-                for child in alternative:
+                for child in list(alternative):
                     element.addprevious(child)
                 break
         element.getparent().remove(element)

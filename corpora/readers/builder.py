@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from io import StringIO
-from itertools import zip_longest
+from itertools import chain, repeat
 from pathlib import PurePosixPath
 from typing import Self
 
@@ -26,6 +26,8 @@ UP = "\ufdd0"
 DOWN = "\ufdd1"
 LEVEL = "\ufdd2"
 NOTE = "\ufdd3"
+SHIFTS = {"superscript": UP, "subscript": DOWN, "sup": UP, "deg": UP, "sub": DOWN}  # also those of formulas
+MATH_SIGNS = {"num": "/", "deg": "√"}  # after the parts of fractions and roots
 NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE)))
 SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}]*(?:{LEVEL}\\1[^{UP}-{NOTE}]*)*")
 NOTE_AFTER_WORDS = re.compile(f"(?<=\\S){NOTE}")
@@ -250,7 +252,7 @@ def _again(text: str) -> str:
     return text if len(text) <= MAX_REPEATED else ""
 
 
-def table_lines(rows: Iterable[Sequence[str | None]]) -> list[str]:
+def table_lines(rows: Iterable[Iterable[str | None]]) -> list[str]:
     """The lines of a table, with the same number of cells; None repeats the cell above.
 
     Rows without words are left out.
@@ -261,8 +263,8 @@ def table_lines(rows: Iterable[Sequence[str | None]]) -> list[str]:
     filled: list[list[str]] = []
     above: list[str] = []
     for row in rows:
-        pairs = zip_longest(row, above[: len(row)], fillvalue="")
-        above = [_again(old or "") if cell is None else cell for cell, old in pairs]
+        pairs = zip(row, chain(above, repeat("")), strict=False)
+        above = [_again(old) if cell is None else cell for cell, old in pairs]
         filled.append(above)
     width = min(max(map(len, filled), default=0), MAX_SPAN)
     return [" | ".join(row + [""] * (width - len(row))) for row in filled if any(row)]

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 
-from ..archive import choose_alternatives, office_file, setting
+from ..archive import choose_alternatives, local_name, office_file, setting
 from . import html, markup, rtf
 from .builder import (
-    DOWN,
+    MATH_SIGNS,
     MAX_SPAN,
     NOTE,
-    UP,
+    SHIFTS,
     TextBuilder,
     join_remarks,
     one_line,
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 PARAGRAPH = f"{W}p"
 TABLE = f"{W}tbl"
@@ -59,10 +58,6 @@ BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": 
 LEFT_OUT = frozenset(f"{W}{name}" for name in "del moveFrom instrText pPr rPr sdtPr rt".split())
 HIDING = ("vanish", "strike", "dstrike")
 OFF = ("0", "false", "off", "")
-SHIFTS = {"superscript": UP, "subscript": DOWN}
-RAISED = {"vertAlign": "superscript"}
-MATH_SHIFTS = {f"{M}sup": RAISED, f"{M}deg": RAISED, f"{M}sub": {"vertAlign": "subscript"}}
-MATH_SIGNS = {f"{M}num": "/", f"{M}deg": "√"}  # after the element
 BOXES = "☐☒"
 SYMBOLS = {
     "Wingdings": str.maketrans("oq¨þýxüûà", "☐☐☐☒☒☒✓✗→"),
@@ -339,8 +334,9 @@ class BodyWriter:
             elif tag == CONTROL and (box := setting(child, "sdtPr/checkbox/checked", "1")):
                 yield BOXES[box not in OFF]
             elif tag not in LEFT_OUT:
-                yield from self._texts(child, looks | MATH_SHIFTS.get(tag, {}))
-                yield MATH_SIGNS.get(tag, "")
+                name = local_name(child)
+                yield from self._texts(child, looks | {"vertAlign": name} if name in SHIFTS else looks)
+                yield MATH_SIGNS.get(name, "")
 
 
 def _symbol(sign: Element) -> str:

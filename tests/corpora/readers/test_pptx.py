@@ -70,7 +70,7 @@ def test_tables_are_lines_of_cells() -> None:
         for index, words in enumerate(["Town", "People", "Eskery", ""]):
             table.cell(index // 2, index % 2).text = words
 
-    assert made(build, layout=BLANK).text == "Town | People\nEskery"
+    assert made(build, layout=BLANK).text == "Town | People\nEskery | "
 
 
 def test_charts_are_tables_of_their_numbers() -> None:
