@@ -29,7 +29,7 @@ NOTE = "\ufdd3"
 SHIFTS = {"superscript": UP, "subscript": DOWN, "sup": UP, "deg": UP, "sub": DOWN}  # also those of formulas
 MATH_SIGNS = {"num": "/", "deg": "√"}  # after the parts of fractions and roots
 NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE)))
-SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}]*(?:{LEVEL}\\1[^{UP}-{NOTE}]*)*")
+SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}|\\n]*(?:{LEVEL}\\1[^{UP}-{NOTE}|\\n]*)*")
 NOTE_AFTER_WORDS = re.compile(f"(?<=\\S){NOTE}")
 MAX_SPAN = 63  # columns; Word allows no more
 MAX_REPEATED = 300  # characters of a cell that spans others

@@ -45,7 +45,7 @@ def sheet(rows: str, styles: str = "") -> Document:
         (
             "<text:p>Hale<text:note><text:note-citation>1</text:note-citation><text:note-body>"
             "<text:p>A miller.</text:p></text:note-body></text:note> wrote.</text:p><text:p>End.</text:p>",
-            "Hale[1] wrote.\n\nEnd.\n\n[1] A miller.",
+            "Hale [1] wrote.\n\nEnd.\n\n[1] A miller.",
         ),
         (
             "<text:p>around<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box></draw:frame></text:p>",
@@ -62,8 +62,9 @@ def test_tables_are_lines_of_cells_and_frames_are_text() -> None:
     cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
     head = f"<table:table-header-rows><table:table-row>{cells.format('a')}{cells.format('b')}"
     rows = head + "</table:table-row></table:table-header-rows>"
-    merged = f"<table:table-row>{cells.format('1')}<table:covered-table-cell/></table:table-row>"
-    assert text_of(f"<table:table>{rows}{merged}</table:table>").text == "a | b\n1"
+    wide = cells.replace("cell>", 'cell table:number-columns-spanned="2">', 1)
+    merged = f"<table:table-row>{wide.format('1')}<table:covered-table-cell/></table:table-row>"
+    assert text_of(f"<table:table>{rows}{merged}</table:table>").text == "a | b\n1 | 1"
     frame = f"<table:table><table:table-row>{cells.format('framed')}</table:table-row></table:table>"
     assert text_of(frame).text == "framed"
 
