@@ -56,7 +56,10 @@ GONE = ("del", "hidden", "vanish", "moveFrom")  # of rows and of the ends of par
 BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 # Elements that are not shown or are no text; `rt` is ruby text.
 LEFT_OUT = frozenset(f"{W}{name}" for name in "del moveFrom instrText pPr rPr sdtPr rt".split())
-HIDING = ("vanish", "strike", "dstrike")
+HIDING = ("rPr/vanish", "rPr/strike", "rPr/dstrike")
+SHIFT = "rPr/vertAlign"
+LIST = "pPr/numPr/numId"  # 0 for none
+DEPTH = "pPr/numPr/ilvl"
 OFF = ("0", "false", "off", "")
 BOXES = "☐☒"
 SYMBOLS = {
@@ -126,16 +129,12 @@ class Style:
     level: the heading level, 0 for other paragraphs.
     item: True for list items.
     code: True for lines of code.
-    number: the id of its list; "0" for none, empty if unknown.
-    depth: the level in the list, from "0".
     looks: see `_looks`.
     """
 
     level: int = 0
     item: bool = False
     code: bool = False
-    number: str = field(default="", compare=False)
-    depth: str = field(default="", compare=False)
     looks: dict[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -144,8 +143,6 @@ def read_style(style: BaseStyle) -> Style:
     level = 0
     item = False
     code = False
-    number = ""
-    depth = ""
     looks: dict[str, str] = {}
     current: BaseStyle | None = style
     for _ in range(MAX_BASES):
@@ -155,11 +152,9 @@ def read_style(style: BaseStyle) -> Style:
         level = level or _named_level(name) or _outline_level(current.element)
         item = item or name.startswith("List ")
         code = code or CODE_NAME.search(name) is not None
-        number = number or setting(current.element, "pPr/numPr/numId")
-        depth = depth or setting(current.element, "pPr/numPr/ilvl")
         looks = _looks(current.element) | looks
         current = getattr(current, "base_style", None)
-    return Style(level, item and not level, code and not level, number, depth, looks)
+    return Style(level, item and not level, code and not level, looks)
 
 
 def _has_any(element: Element, path: str, names: Iterable[str]) -> bool:
@@ -168,9 +163,9 @@ def _has_any(element: Element, path: str, names: Iterable[str]) -> bool:
 
 
 def _looks(element: Element) -> dict[str, str]:
-    """What a run or style sets itself: what hides, strikes or shifts its text."""
-    values = {name: setting(element, f"rPr/{name}", "1") for name in (*HIDING, "vertAlign")}
-    return {name: value for name, value in values.items() if value}
+    """What a run, paragraph or style sets itself: what hides, strikes or shifts its text, and its list."""
+    values = {path: setting(element, path, "1") for path in (*HIDING, SHIFT, LIST, DEPTH)}
+    return {path: value for path, value in values.items() if value}
 
 
 def _named_level(name: str) -> int:
@@ -233,15 +228,13 @@ class BodyWriter:
 
     def _write_paragraph(self, paragraph: Element) -> None:
         style = self._style(paragraph)
-        text = self._text(paragraph, style)
-        text = text.rstrip() if style.code else text.strip()
-        mark = self._mark(paragraph, style, text)
-        if not text.strip():
+        text = self._line(paragraph, style, "- ")
+        if not text:
             return
         # Word stores list items and lines of code as paragraphs; no empty lines separate them here.
         together = style == self._last and (style.item or style.code)
         self.builder.end_line(blank=not together)
-        start = self.builder.write(mark + text)
+        start = self.builder.write(text)
         if style.level:
             self.builder.add_heading(start, style.level)
         self._last = style
@@ -249,17 +242,22 @@ class BodyWriter:
     def _style(self, paragraph: Element) -> Style:
         style = self._styles.get(setting(paragraph, "pPr/pStyle"), Style())
         level = style.level or _outline_level(paragraph)
-        number = setting(paragraph, "pPr/numPr/numId") or style.number
-        depth = setting(paragraph, "pPr/numPr/ilvl") or style.depth
-        item = not level and number != "0" and (style.item or number != "")
-        return Style(level, item, style.code and not level, number, depth, style.looks)
+        looks = style.looks | _looks(paragraph)
+        item = not level and looks.get(LIST) != "0" and (style.item or LIST in looks)
+        return Style(level, item, style.code and not level, looks)
 
-    def _mark(self, paragraph: Element, style: Style, text: str) -> str:
-        """The number or bullet before a text; a paragraph that is not shown does not count."""
+    def _line(self, paragraph: Element, style: Style, bullet: str) -> str:
+        """The text of a paragraph with its number or bullet; one that is not shown does not count."""
+        text = settle("".join(self._texts(paragraph, style.looks)))
+        text = text.rstrip() if style.code else text.strip()
         if not text.strip() and _has_any(paragraph, "pPr/rPr", GONE):
             return ""
-        mark = self._numbering.next(style.number, whole(style.depth))
-        return "" if not mark or (mark == "-" and not style.item) else f"{mark} "
+        mark = self._numbering.next(style.looks.get(LIST, ""), whole(style.looks.get(DEPTH, "")))
+        if mark == "-":
+            mark = bullet if style.item else ""
+        elif mark:
+            mark += " "
+        return text and mark + text
 
     def _write_chunk(self, chunk: Element) -> None:
         """Write a document inside the document, each only once."""
@@ -299,16 +297,8 @@ class BodyWriter:
 
     def _words(self, container: Element) -> str:
         """The text of a cell or note on one line, with the numbers of its paragraphs."""
-        words: list[str] = []
-        for paragraph in _children(container, PARAGRAPH):
-            style = self._style(paragraph)
-            text = self._text(paragraph, style)
-            mark = self._mark(paragraph, style, text)
-            words.append(text if mark == "- " else mark + text)
-        return one_line("\n".join(words))
-
-    def _text(self, paragraph: Element, style: Style) -> str:
-        return settle("".join(self._texts(paragraph, style.looks)))
+        paragraphs = _children(container, PARAGRAPH)
+        return one_line("\n".join(self._line(part, self._style(part), "") for part in paragraphs))
 
     def _texts(self, element: Element, looks: dict[str, str]) -> Iterator[str]:
         """The pieces of text in an element; its text boxes are written later."""
@@ -330,32 +320,27 @@ class BodyWriter:
             elif tag == FIELD:
                 yield _field_value(child)
             elif isinstance(tag, str) and tag.endswith("}t"):  # of Word, of formulas and of drawings
-                yield shifted(child.text or "", SHIFTS.get(looks.get("vertAlign", ""), ""))
+                yield shifted(child.text or "", SHIFTS.get(looks.get(SHIFT, ""), ""))
             elif tag == CONTROL and (box := setting(child, "sdtPr/checkbox/checked", "1")):
                 yield BOXES[box not in OFF]
             elif tag not in LEFT_OUT:
                 name = local_name(child)
-                yield from self._texts(child, looks | {"vertAlign": name} if name in SHIFTS else looks)
+                yield from self._texts(child, looks | {SHIFT: name} if name in SHIFTS else looks)
                 yield MATH_SIGNS.get(name, "")
 
 
 def _symbol(sign: Element) -> str:
     """A sign that is given by its code in a font; empty if its meaning is unknown."""
-    code = sign.get(f"{W}char", "")
-    if not re.fullmatch("[0-9A-Fa-f]{4}", code):
-        return ""
-    font = SYMBOLS.get(sign.get(f"{W}font"))
-    return chr(int(code, 16)) if font is None else chr(font.get(int(code[2:], 16), 0)).strip("\0")
+    code = int(sign.get(f"{W}char", "0"), 16)
+    signs = SYMBOLS.get(sign.get(f"{W}font"), {})
+    return chr(signs.get(code & 0xFF, 0) if signs else code).strip("\0")
 
 
 def _field_value(start: Element) -> str:
     """The value of a check box or drop-down list of a form before 2007; others have it in their text."""
     box = start.find(f"{W}ffData/{W}checkBox")
     if box is not None:
-        return BOXES[setting(box, "checked", "1", setting(box, "default", "1")) not in OFF]
-    choices = start.find(f"{W}ffData/{W}ddList")
-    if choices is None:
-        return ""
-    entries = [str(entry.get(f"{W}val", "")) for entry in choices.iterfind(f"{W}listEntry")]
-    chosen = whole(setting(choices, "result", missing=setting(choices, "default")))
-    return entries[chosen] if chosen < len(entries) else ""
+        return BOXES[setting(box, "checked", "1", setting(box, "default", "1", "0")) not in OFF]
+    chosen = whole(setting(start, "ffData/ddList/result", missing=setting(start, "ffData/ddList/default")))
+    entries = start.findall(f"{W}ffData/{W}ddList/{W}listEntry")
+    return "".join(str(entry.get(f"{W}val", "")) for entry in entries[chosen : chosen + 1])

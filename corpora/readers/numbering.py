@@ -2,17 +2,29 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..archive import Element, attribute, setting
 
 PLACE = re.compile("%([1-9])")
 MAX_LEVELS = 9
-MAX_LETTERS = 780  # the last number that Word writes as letters
-MAX_ROMAN = 3999
-ROMANS = [
-    term.split(":")
-    for term in "m:1000 cm:900 d:500 cd:400 c:100 xc:90 l:50 xl:40 x:10 ix:9 v:5 iv:4 i:1".split()
-]
+MAX_PATTERN = 100  # characters
+MAX_SIGNS = 780  # the last number that Word writes as letters
+ROMANS = [term.split(":") for term in "d:500 cd:400 c:100 xc:90 l:50 xl:40 x:10 ix:9 v:5 iv:4 i:1".split()]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedList:
+    """A list.
+
+    levels: the form of its numbers by level, from 0.
+    counts: the last number of each level; lists of the same definition share them.
+    restarts: the counts before the first item; emptied by it.
+    """
+
+    levels: dict[int, Element]
+    counts: dict[int, int]
+    restarts: dict[int, int]
 
 
 class Numbering:
@@ -20,45 +32,39 @@ class Numbering:
 
     def __init__(self, root: Element) -> None:
         definitions = root.iterfind("{*}abstractNum")
-        levels = {attribute(definition, "abstractNumId"): _levels(definition) for definition in definitions}
+        levels = {attribute(element, "abstractNumId"): _levels(element) for element in definitions}
         counts: dict[str, dict[int, int]] = {name: {} for name in levels}
-        self._levels: dict[str, dict[int, Element]] = {}
-        self._counts: dict[str, dict[int, int]] = {}  # lists of the same definition share them
-        self._restarts: dict[str, dict[int, int]] = {}  # the counts before the first item
+        self._lists: dict[str, NumberedList] = {}
         for element in root.iterfind("{*}num"):
-            number = attribute(element, "numId")
             name = setting(element, "abstractNumId")
-            overrides = {
-                whole(attribute(override, "ilvl")): override
+            restarts = {
+                whole(attribute(override, "ilvl")): whole(start) - 1
                 for override in element.iterfind("{*}lvlOverride")
-            }
-            self._levels[number] = levels.get(name, {}) | _levels(element.iterfind("{*}lvlOverride/{*}lvl"))
-            self._counts[number] = counts.get(name, {})
-            self._restarts[number] = {
-                depth: whole(start) - 1
-                for depth, override in overrides.items()
                 if (start := setting(override, "startOverride"))
             }
+            own = levels.get(name, {}) | _levels(element.iterfind("{*}lvlOverride/{*}lvl"))
+            self._lists[attribute(element, "numId")] = NumberedList(own, counts.get(name, {}), restarts)
 
     def next(self, number: str, depth: int) -> str:
         """The mark of the next item of a list: "-" for bullets and in unknown lists."""
-        levels = self._levels.get(number, {})
-        if depth not in levels:
+        items = self._lists.get(number)
+        if items is None or depth not in items.levels:
             return "-"
-        counts = self._counts[number]
-        counts |= self._restarts.pop(number, {})
-        counts[depth] = counts.get(depth, _start(levels[depth]) - 1) + 1
+        level = items.levels[depth]
+        counts = items.counts
+        counts |= items.restarts
+        items.restarts.clear()
+        counts[depth] = counts.get(depth, _start(level) - 1) + 1
         for deeper in range(depth + 1, MAX_LEVELS):
             counts.pop(deeper, None)
-        is_legal = setting(levels[depth], "isLgl", "1") == "1"
+        is_legal = setting(level, "isLgl", "1") == "1"
 
         def count(place: re.Match[str]) -> str:
             above = int(place[1]) - 1
-            level = levels.get(above, levels[depth])
-            return in_form(counts.get(above, _start(level)), "" if is_legal else setting(level, "numFmt"))
+            other = items.levels.get(above, level)
+            return in_form(counts.get(above, _start(other)), "" if is_legal else setting(other, "numFmt"))
 
-        is_bullet = setting(levels[depth], "numFmt") == "bullet"
-        return "-" if is_bullet else PLACE.sub(count, setting(levels[depth], "lvlText"))
+        return "-" if setting(level, "numFmt") == "bullet" else PLACE.sub(count, setting(level, "lvlText")[:MAX_PATTERN])
 
 
 def _levels(elements: Iterable[Element]) -> dict[int, Element]:
@@ -85,14 +91,14 @@ def in_form(value: int, form: str) -> str:
     ('bb', 'XIV', '7')
     """
     letters = ""
-    if form.endswith("Letter") and 0 < value <= MAX_LETTERS:
-        letters = chr(ord("a") + (value - 1) % 26) * ((value + 25) // 26)
-    elif form.endswith("Roman") and value <= MAX_ROMAN:
-        for sign, worth in ROMANS:
-            count, value = divmod(value, int(worth))
-            letters += sign * count
-    elif form == "none":
+    if form == "none":
         return ""
-    return (
-        letters.upper() if form.startswith("upper") else letters
-    ) or f"{value:0{2 if form == 'decimalZero' else 1}}"
+    if form == "decimalZero":
+        return f"{value:02}"
+    if form.endswith("Letter") and 0 < value <= MAX_SIGNS:
+        letters = chr(ord("a") + (value - 1) % 26) * ((value + 25) // 26)
+    elif form.endswith("Roman") and value <= MAX_SIGNS:
+        for sign, worth in ROMANS:
+            letters += sign * (value // int(worth))
+            value %= int(worth)
+    return (letters.upper() if form.startswith("upper") else letters) or str(value)

@@ -154,10 +154,8 @@ def _chart_lines(chart: Any) -> Iterator[str]:
     if chart.has_title and chart.chart_title.has_text_frame:
         yield _words(chart.chart_title.text_frame)
     for plot in chart.plots:
-        rows = [
-            [series.name, *("" if value is None else f"{value:g}" for value in series.values)]
-            for series in plot.series
-        ]
         if categories := list(plot.categories):
-            rows.insert(0, ["", *map(str, categories)])
-        yield from table_lines([list(map(one_line, row)) for row in rows])
+            yield " | ".join(map(one_line, ["", *map(str, categories)]))
+        for series in plot.series:
+            values = ("" if value is None else f"{value:g}" for value in series.values)
+            yield " | ".join(map(one_line, [series.name, *values]))

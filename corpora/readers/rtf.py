@@ -56,7 +56,8 @@ def _marked(source: str) -> str:
         elif token[0] == "}" and around:
             hiding, shift = around.pop()
         elif word == "plain":
-            hiding, shift = frozenset(), LEVEL
+            hiding = frozenset()
+            shift = LEVEL
         elif word in HIDING:
             hiding = hiding - {word} if argument == "0" else hiding | {word}
         elif word in SHIFTS:
