@@ -71,7 +71,7 @@ BY_MIMETYPE = {zip_format.media_type: zip_format for zip_format in ZIP_FORMATS i
 MAIL = (".eml", ".mht", ".mhtml")
 # Text files that answer no question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
-READERS = "4"  # the version of the readers; raise it when one accepts other files or gives another text
+READERS = "5"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes in which a format is recognised
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)

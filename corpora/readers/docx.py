@@ -1,9 +1,10 @@
 """Reads Word documents: paragraphs and tables in the order of the body, then footnotes and endnotes.
 
 python-docx opens the file. The text comes from the XML, because the property `text` of its paragraphs has no
-tracked insertions, content controls, text boxes and formulas. Deleted text, field codes, headers, footers and
-comments are left out. Paragraphs are separated by empty lines and cells by " | ". List items start with "- ",
-and notes follow the body as "[1] …".
+tracked insertions, content controls, text boxes and formulas. Deleted, hidden and struck text, field codes,
+headers, footers and comments are left out. Paragraphs are separated by empty lines and cells by " | ". List
+items start with "- " or their number, check boxes are ☒ or ☐, and notes follow the body as "[1] …". Embedded
+HTML, RTF and text is read; other embedded documents are named in a remark.
 """
 
 from __future__ import annotations

@@ -64,7 +64,11 @@ class Numbering:
             other = items.levels.get(above, level)
             return in_form(counts.get(above, _start(other)), "" if is_legal else setting(other, "numFmt"))
 
-        return "-" if setting(level, "numFmt") == "bullet" else PLACE.sub(count, setting(level, "lvlText")[:MAX_PATTERN])
+        return (
+            "-"
+            if setting(level, "numFmt") == "bullet"
+            else PLACE.sub(count, setting(level, "lvlText")[:MAX_PATTERN])
+        )
 
 
 def _levels(elements: Iterable[Element]) -> dict[int, Element]:
