@@ -27,6 +27,8 @@ XML_SUFFIXES = (".xml", ".rels", ".opf", ".ncx")
 MIMETYPE = "mimetype"
 MAX_MIMETYPE = 100  # bytes
 
+MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+
 Element = Any  # lxml comes without type hints
 
 
@@ -133,3 +135,20 @@ def attribute(element: Element, name: str, default: str = "") -> str:
         if key.rpartition("}")[2] == name:
             return str(value)
     return default
+
+
+def setting(element: Element, path: str, default: str = "", missing: str = "") -> str:
+    """The value of the setting at a path; `default` if it has no value, `missing` without it."""
+    child = element.find("{*}" + path.replace("/", "/{*}"))
+    return missing if child is None else attribute(child, "val", default)
+
+
+def choose_alternatives(root: Element) -> None:
+    """Replace each `mc:AlternateContent` by its first alternative with text, in place."""
+    for element in reversed(list(root.iter(f"{MC}AlternateContent"))):
+        for alternative in element:
+            if any(text.strip() for text in alternative.itertext()):
+                for child in list(alternative):
+                    element.addprevious(child)
+                break
+        element.getparent().remove(element)

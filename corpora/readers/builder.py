@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from io import StringIO
+from itertools import chain, repeat
 from pathlib import PurePosixPath
 from typing import Self
 
@@ -20,6 +21,18 @@ ZERO_WIDTH_SPACE = "\u200b"  # some site generators end headings with it
 MAX_TITLE = 120  # characters
 RAISED = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
 LOWERED = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+# Marks in text before `settle`, in Unicode no characters: raised, lowered, back on the line, before a note.
+UP = "\ufdd0"
+DOWN = "\ufdd1"
+LEVEL = "\ufdd2"
+NOTE = "\ufdd3"
+SHIFTS = {"superscript": UP, "subscript": DOWN, "sup": UP, "deg": UP, "sub": DOWN}  # also those of formulas
+MATH_SIGNS = {"num": "/", "deg": "√"}  # after the parts of fractions and roots
+NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE)))
+SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}|\\n]*(?:{LEVEL}\\1[^{UP}-{NOTE}|\\n]*)*")
+NOTE_AFTER_WORDS = re.compile(f"(?<=\\S){NOTE}")
+MAX_SPAN = 63  # columns; Word allows no more
+MAX_REPEATED = 300  # characters of a cell that spans others
 # File names and templates that programs store as a title.
 PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rtf|txt|qxd)", re.I)
 
@@ -220,6 +233,49 @@ def _shifted(text: str, signs: Mapping[int, int], mark: str) -> str:
     is_known = all(ord(character) in signs for character in words)
     shifted = words.translate(signs) if is_known else f"{mark}({words})"
     return text.replace(words, shifted)
+
+
+def shifted(text: str, mark: str) -> str:
+    """Text that stands above or below the line, to be written by `settle`."""
+    return f"{mark}{text}{LEVEL}" if mark else text
+
+
+def settle(text: str) -> str:
+    """Text in which raised and lowered digits and references to notes do not join a number before them.
+
+    >>> settle("10" + shifted("1", UP) + shifted("2", UP) + " t" + NOTE + "[3]")
+    '10¹² t [3]'
+    """
+    text = SHIFTED.sub(lambda run: (raised if run[1] == UP else lowered)(run[0].translate(NO_MARKS)), text)
+    return NOTE_AFTER_WORDS.sub(" ", text).translate(NO_MARKS)
+
+
+def spread(text: str, columns: int) -> list[str]:
+    """The text of a cell for each column that it covers."""
+    return [text] + [_again(text)] * (min(columns, MAX_SPAN) - 1)
+
+
+def _again(text: str) -> str:
+    """The text of a cell in the next cell that it covers; a small file must not repeat a long text."""
+    return text if len(text) <= MAX_REPEATED else ""
+
+
+def table_lines(rows: Iterable[Iterable[str | None]]) -> list[str]:
+    """The lines of a table, with the same number of cells; None repeats the cell above.
+
+    Rows without words are left out.
+
+    >>> table_lines([["Town", "Mill"], ["Eskery", "Low"], [None], ["", ""]])
+    ['Town | Mill', 'Eskery | Low', 'Eskery | ']
+    """
+    filled: list[list[str]] = []
+    above: list[str] = []
+    for row in rows:
+        pairs = zip(row, chain(above, repeat("")), strict=False)
+        above = [_again(old) if cell is None else cell for cell, old in pairs]
+        filled.append(above)
+    width = min(max(map(len, filled), default=0), MAX_SPAN)
+    return [" | ".join(row + [""] * (width - len(row))) for row in filled if any(row)]
 
 
 def choose_title(*candidates: str, document_id: str) -> str:

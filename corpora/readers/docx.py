@@ -1,23 +1,38 @@
 """Reads Word documents: paragraphs and tables in the order of the body, then footnotes and endnotes.
 
 python-docx opens the file. The text comes from the XML, because the property `text` of its paragraphs has no
-tracked insertions, content controls, text boxes and formulas. Deleted text, field codes, headers, footers and
-comments are left out. Paragraphs are separated by empty lines and cells by " | ". List items start with "- ",
-and notes follow the body as "[1] …".
+tracked insertions, content controls, text boxes and formulas. Deleted, hidden and struck text, field codes,
+headers, footers and comments are left out. Paragraphs are separated by empty lines and cells by " | ". List
+items start with "- " or their number, check boxes are ☒ or ☐, and notes follow the body as "[1] …". Embedded
+HTML, RTF and text is read; other embedded documents are named in a remark.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 
-from ..archive import office_file
-from .builder import TextBuilder, one_line
+from ..archive import choose_alternatives, local_name, office_file, setting
+from . import html, markup, rtf
+from .builder import (
+    MATH_SIGNS,
+    MAX_SPAN,
+    NOTE,
+    SHIFTS,
+    TextBuilder,
+    join_remarks,
+    one_line,
+    settle,
+    shifted,
+    spread,
+    table_lines,
+)
+from .numbering import Numbering, whole
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -26,16 +41,41 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+R_ID = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 PARAGRAPH = f"{W}p"
 TABLE = f"{W}tbl"
 ROW = f"{W}tr"
 CELL = f"{W}tc"
 BOX = f"{W}txbxContent"
 REFERENCES = (f"{W}footnoteReference", f"{W}endnoteReference")
+RUN = f"{W}r"
+CHUNK = f"{W}altChunk"
+SYMBOL = f"{W}sym"
+FIELD = f"{W}fldChar"
+CONTROL = f"{W}sdt"
+GONE = ("del", "hidden", "vanish", "moveFrom")  # of rows and of the ends of paragraphs
 BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
-# Elements that are not shown, are no text, or repeat text for older programs.
-LEFT_OUT = frozenset((f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}pPr", f"{W}rPr", f"{MC}Fallback"))
+# Elements that are not shown or are no text; `rt` is ruby text.
+LEFT_OUT = frozenset(f"{W}{name}" for name in "del moveFrom instrText pPr rPr sdtPr rt".split())
+HIDING = ("rPr/vanish", "rPr/strike", "rPr/dstrike")
+SHIFT = "rPr/vertAlign"
+LIST = "pPr/numPr/numId"  # 0 for none
+DEPTH = "pPr/numPr/ilvl"
+OFF = ("0", "false", "off", "")
+BOXES = "☐☒"
+SYMBOLS = {
+    "Wingdings": str.maketrans("oq¨þýxüûà", "☐☐☐☒☒☒✓✗→"),
+    "Wingdings 2": str.maketrans("£*RSTPO", "☐☐☒☒☒✓✗"),
+    "Webdings": str.maketrans("car", "☐✓✗"),
+    "Symbol": str.maketrans("abgdlmpstwDSW£¥°±³´·¹»", "αβγδλμπστωΔΣΩ≤∞°±≥×•≠≈"),
+}
+CHUNKS = {
+    "text/html": html.read,
+    "application/xhtml+xml": html.read,
+    "text/plain": markup.read_text,
+    "application/rtf": rtf.read,
+    "text/rtf": rtf.read,
+}
 # "Heading 2" in Word; "HeadB" or "ChapterTitle" in the templates of publishers.
 HEADING_NAME = re.compile(r"head(?:ing)?[ _-]?([1-9a-f])", re.I)
 TITLE_NAME = re.compile(r"(?:chapter|document)?[ _-]?title", re.I)
@@ -50,40 +90,53 @@ def read(data: bytes) -> TextBuilder:
     with office_file(data, "Word document") as file:
         try:
             word = docx.Document(file)
-            builder = write_body(word)
+            writer = write_body(word)
             title = word.core_properties.title or ""
         except KeyError as error:  # a part that python-docx looks for by its transitional name
             reason = f"damaged, or in the Strict Open XML form: {error.args[0]}"
             raise DocumentRejected(reason) from error
-    return builder.described(MEDIA_TYPE, title, builder.first_heading, builder.first_line)
+    remark = join_remarks({"embedded documents that are not read": writer.unread})
+    builder = writer.builder
+    return builder.described(MEDIA_TYPE, title, builder.first_heading, builder.first_line, remark=remark)
 
 
-def write_body(word: WordDocument) -> TextBuilder:
-    """The text and headings of the body and its notes."""
+def write_body(word: WordDocument) -> BodyWriter:
+    """The writer after the body and its notes."""
     from docx.opc.constants import RELATIONSHIP_TYPE
-    from docx.oxml import parse_xml
 
-    writer = BodyWriter({style.style_id: read_style(style) for style in word.styles})
+    writer = BodyWriter(word)
+    choose_alternatives(word.element.body)
     writer.write_blocks(word.element.body)
     for kind in (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES):
-        for relation in word.part.rels.values():
-            if relation.reltype == kind and not relation.is_external:
-                writer.write_notes(parse_xml(relation.target_part.blob))
-    return writer.builder
+        for notes in _parts(word, kind):
+            choose_alternatives(notes)
+            writer.write_notes(notes)
+    return writer
+
+
+def _parts(word: WordDocument, kind: str) -> Iterator[Element]:
+    """The root of each part of a kind."""
+    from docx.oxml import parse_xml
+
+    for relation in word.part.rels.values():
+        if relation.reltype == kind and not relation.is_external:
+            yield parse_xml(relation.target_part.blob)
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The meaning of a paragraph style.
+    """The meaning of a style.
 
     level: the heading level, 0 for other paragraphs.
     item: True for list items.
     code: True for lines of code.
+    looks: see `_looks`.
     """
 
     level: int = 0
     item: bool = False
     code: bool = False
+    looks: dict[str, str] = field(default_factory=dict, compare=False)
 
 
 def read_style(style: BaseStyle) -> Style:
@@ -91,16 +144,29 @@ def read_style(style: BaseStyle) -> Style:
     level = 0
     item = False
     code = False
+    looks: dict[str, str] = {}
     current: BaseStyle | None = style
     for _ in range(MAX_BASES):
         if current is None:
             break
         name = current.name or ""
         level = level or _named_level(name) or _outline_level(current.element)
-        item = item or name.startswith("List ") or _is_numbered(current.element)
+        item = item or name.startswith("List ")
         code = code or CODE_NAME.search(name) is not None
+        looks = _looks(current.element) | looks
         current = getattr(current, "base_style", None)
-    return Style(level, item and not level, code and not level)
+    return Style(level, item and not level, code and not level, looks)
+
+
+def _has_any(element: Element, path: str, names: Iterable[str]) -> bool:
+    """True when the properties at a path have one of these settings, and it is on."""
+    return any(setting(element, f"{path}/{name}", "1", "0") not in OFF for name in names)
+
+
+def _looks(element: Element) -> dict[str, str]:
+    """What a run, paragraph or style sets itself: what hides, strikes or shifts its text, and its list."""
+    values = {path: setting(element, path, "1") for path in (*HIDING, SHIFT, LIST, DEPTH)}
+    return {path: value for path, value in values.items() if value}
 
 
 def _named_level(name: str) -> int:
@@ -114,15 +180,8 @@ def _named_level(name: str) -> int:
 
 def _outline_level(element: Element) -> int:
     """The heading level that a paragraph or style sets directly, 0 without one."""
-    outline = element.find(f"{W}pPr/{W}outlineLvl")
-    value = "9" if outline is None else str(outline.get(f"{W}val", "9"))
+    value = setting(element, "pPr/outlineLvl")
     return int(value) + 1 if re.fullmatch("[0-8]", value) else 0
-
-
-def _is_numbered(element: Element) -> bool:
-    """True when a paragraph or style has a bullet or number; numId 0 removes an inherited one."""
-    number = element.find(f"{W}pPr/{W}numPr/{W}numId")
-    return number is not None and number.get(f"{W}val") != "0"
 
 
 def _children(element: Element, *tags: str) -> Iterator[Element]:
@@ -137,17 +196,25 @@ def _children(element: Element, *tags: str) -> Iterator[Element]:
 class BodyWriter:
     """Writes blocks into `builder` in document order; lxml limits the depth of recursion to 256."""
 
-    def __init__(self, styles: dict[str, Style]) -> None:
+    def __init__(self, word: WordDocument) -> None:
+        from docx.opc.constants import RELATIONSHIP_TYPE
+
         self.builder = TextBuilder()
-        self._styles = styles
+        self.unread: list[str] = []  # embedded documents
+        self._parts = dict(word.part.related_parts)
+        self._styles = {style.style_id: read_style(style) for style in word.styles}
+        parts = [*_parts(word, RELATIONSHIP_TYPE.NUMBERING), word.element]  # the body has no lists
+        self._numbering = Numbering(parts[0])
         self._last = Style()
         self._boxes: list[Element] = []  # of the current paragraph, written after it
 
     def write_blocks(self, container: Element) -> None:
         """Write the paragraphs and tables of a body, cell or text box."""
-        for block in _children(container, PARAGRAPH, TABLE):
+        for block in _children(container, PARAGRAPH, TABLE, CHUNK):
             if block.tag == TABLE:
                 self._write_table(block)
+            elif block.tag == CHUNK:
+                self._write_chunk(block)
             else:
                 self._write_paragraph(block)
             while self._boxes:
@@ -156,58 +223,125 @@ class BodyWriter:
     def write_notes(self, notes: Element) -> None:
         """Write each footnote or endnote as a paragraph; separators have a type and are left out."""
         for note in notes:
-            words = "" if note.get(f"{W}type") else one_line(*self._texts(note))
+            words = "" if note.get(f"{W}type") else self._words(note)
             if words:
                 self.builder.write_paragraph(f"[{note.get(f'{W}id')}] {words}")
 
     def _write_paragraph(self, paragraph: Element) -> None:
         style = self._style(paragraph)
-        text = "".join(self._texts(paragraph))
-        text = text.rstrip() if style.code else text.strip()
-        if not text.strip():
+        text = self._line(paragraph, style, "- ")
+        if not text:
             return
         # Word stores list items and lines of code as paragraphs; no empty lines separate them here.
         together = style == self._last and (style.item or style.code)
         self.builder.end_line(blank=not together)
-        start = self.builder.write(f"- {text}" if style.item else text)
+        start = self.builder.write(text)
         if style.level:
             self.builder.add_heading(start, style.level)
         self._last = style
 
     def _style(self, paragraph: Element) -> Style:
-        named = paragraph.find(f"{W}pPr/{W}pStyle")
-        style = self._styles.get(str(named.get(f"{W}val")), Style()) if named is not None else Style()
+        style = self._styles.get(setting(paragraph, "pPr/pStyle"), Style())
         level = style.level or _outline_level(paragraph)
-        return Style(level, not level and (style.item or _is_numbered(paragraph)), style.code and not level)
+        looks = style.looks | _looks(paragraph)
+        item = not level and looks.get(LIST) != "0" and (style.item or LIST in looks)
+        return Style(level, item, style.code and not level, looks)
+
+    def _line(self, paragraph: Element, style: Style, bullet: str) -> str:
+        """The text of a paragraph with its number or bullet; one that is not shown does not count."""
+        text = settle("".join(self._texts(paragraph, style.looks)))
+        text = text.rstrip() if style.code else text.strip()
+        if not text.strip() and _has_any(paragraph, "pPr/rPr", GONE):
+            return ""
+        mark = self._numbering.next(style.looks.get(LIST, ""), whole(style.looks.get(DEPTH, "")))
+        if mark == "-":
+            mark = bullet if style.item else ""
+        elif mark:
+            mark += " "
+        return text and mark + text
+
+    def _write_chunk(self, chunk: Element) -> None:
+        """Write a document inside the document, each only once."""
+        name = chunk.get(R_ID, "")
+        part = self._parts.pop(name, None)
+        reader = CHUNKS.get(part.content_type) if part else None
+        if reader is None:
+            self.unread.append(name)
+            return
+        self.builder.end_line(blank=True)
+        self.builder.include(reader(part.blob))
+        self.builder.end_line(blank=True)
 
     def _write_table(self, table: Element) -> None:
-        rows = [list(_children(row, CELL)) for row in _children(table, ROW)]
+        rows = [row for row in _children(table, ROW) if not _has_any(row, "trPr", GONE)]
+        cells = [list(_children(row, CELL)) for row in rows]
         self._last = Style()
-        if all(len(cells) < 2 for cells in rows):  # a frame around text, no table
-            for cell in chain.from_iterable(rows):
+        if all(len(row) < 2 for row in cells):  # a frame around text, no table
+            for cell in chain.from_iterable(cells):
                 self.write_blocks(cell)
             return
         self.builder.end_line(blank=True)
-        for cells in rows:
-            words = [one_line(*self._texts(cell)) for cell in cells]
-            while words and not words[-1]:
-                words.pop()
-            self.builder.write(" | ".join(words))
+        for line in table_lines(map(self._row, rows, cells)):
+            self.builder.write(line)
             self.builder.end_line()
 
-    def _texts(self, element: Element) -> Iterator[str]:
+    def _row(self, row: Element, cells: list[Element]) -> list[str | None]:
+        """The text of each column of a row; None below a cell that spans rows."""
+        columns: list[str | None] = [""] * min(whole(setting(row, "trPr/gridBefore")), MAX_SPAN)
+        for cell in cells:
+            span = whole(setting(cell, "tcPr/gridSpan"))
+            if setting(cell, "tcPr/vMerge", "continue") == "continue":
+                columns += [None] * min(span or 1, MAX_SPAN)
+            else:
+                columns += spread(self._words(cell), span)
+        return columns
+
+    def _words(self, container: Element) -> str:
+        """The text of a cell or note on one line, with the numbers of its paragraphs."""
+        paragraphs = _children(container, PARAGRAPH)
+        return one_line("\n".join(self._line(part, self._style(part), "") for part in paragraphs))
+
+    def _texts(self, element: Element, looks: dict[str, str]) -> Iterator[str]:
         """The pieces of text in an element; its text boxes are written later."""
         for child in element:
             tag = child.tag
-            if tag in BREAKS:
+            if tag == RUN:
+                named = self._styles.get(setting(child, "rPr/rStyle"), Style())
+                run = looks | named.looks | _looks(child)
+                if all(run.get(name, "0") in OFF for name in HIDING):
+                    yield from self._texts(child, run)
+            elif tag in BREAKS:
                 yield BREAKS[tag]
             elif tag in REFERENCES:
-                yield f"[{child.get(f'{W}id')}]"
+                yield f"{NOTE}[{child.get(f'{W}id')}]"
             elif tag == BOX:
                 self._boxes.append(child)
+            elif tag == SYMBOL:
+                yield _symbol(child)
+            elif tag == FIELD:
+                yield _field_value(child)
             elif isinstance(tag, str) and tag.endswith("}t"):  # of Word, of formulas and of drawings
-                yield child.text or ""
+                yield shifted(child.text or "", SHIFTS.get(looks.get(SHIFT, ""), ""))
+            elif tag == CONTROL and (box := setting(child, "sdtPr/checkbox/checked", "1")):
+                yield BOXES[box not in OFF]
             elif tag not in LEFT_OUT:
-                yield from self._texts(child)
-        if element.tag == PARAGRAPH:
-            yield "\n"
+                name = local_name(child)
+                yield from self._texts(child, looks | {SHIFT: name} if name in SHIFTS else looks)
+                yield MATH_SIGNS.get(name, "")
+
+
+def _symbol(sign: Element) -> str:
+    """A sign that is given by its code in a font; empty if its meaning is unknown."""
+    code = int(sign.get(f"{W}char", "0"), 16)
+    signs = SYMBOLS.get(sign.get(f"{W}font"), {})
+    return chr(signs.get(code & 0xFF, 0) if signs else code).strip("\0")
+
+
+def _field_value(start: Element) -> str:
+    """The value of a check box or drop-down list of a form before 2007; others have it in their text."""
+    box = start.find(f"{W}ffData/{W}checkBox")
+    if box is not None:
+        return BOXES[setting(box, "checked", "1", setting(box, "default", "1", "0")) not in OFF]
+    chosen = whole(setting(start, "ffData/ddList/result", missing=setting(start, "ffData/ddList/default")))
+    entries = start.findall(f"{W}ffData/{W}ddList/{W}listEntry")
+    return "".join(str(entry.get(f"{W}val", "")) for entry in entries[chosen : chosen + 1])

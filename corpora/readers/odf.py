@@ -1,17 +1,30 @@
 """Reads OpenDocument texts, spreadsheets and presentations.
 
 Paragraphs are separated by empty lines and cells by " | ". List items start with "- ", and footnotes follow
-the text as "[1] …". Deleted text, annotations and ruby text are left out. Each slide is a page.
+the text as "[1] …". Hidden, struck and deleted text, annotations and ruby text are left out. Each slide is a
+page.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from spanwise.errors import DocumentRejected
 
 from ..archive import Archive, Element, attribute, local_name
-from .builder import TextBuilder, join_remarks, one_line
+from .builder import (
+    DOWN,
+    MAX_SPAN,
+    NOTE,
+    UP,
+    TextBuilder,
+    join_remarks,
+    one_line,
+    settle,
+    shifted,
+    spread,
+    table_lines,
+)
 from .xlsx import MAX_COLUMNS, Cell, Merged, Row, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
@@ -19,6 +32,7 @@ SPREADSHEET = "application/vnd.oasis.opendocument.spreadsheet"
 PRESENTATION = "application/vnd.oasis.opendocument.presentation"
 CONTENT = "content.xml"
 META = "meta.xml"
+STYLES = "styles.xml"
 MANIFEST = "META-INF/manifest.xml"
 BLOCKS = ("p", "h", "list", "table")
 CELLS = ("table-cell", "covered-table-cell")
@@ -30,6 +44,10 @@ VALUES = ("value", "date-value", "time-value", "boolean-value", "string-value")
 REFERENCE_SIGNS = re.compile(r"[\[\]]|(?<=[\[:])\.")  # of a formula, as in "[.B2:.B5]"
 SPACES = re.compile("[ \t\r\n]+")  # the white space that the format collapses
 MAX_SPACES = 100  # of one element
+MAX_BASES = 20  # styles in a chain of inheritance
+LOOKS = ("display", "text-line-through-style", "text-position")
+Looks = Mapping[str, str]
+Styles = dict[str, tuple[str, Looks]]  # by name: the parent and what a style sets
 
 
 def read_text(data: bytes) -> TextBuilder:
@@ -77,6 +95,8 @@ def _open(data: bytes, kind: str) -> tuple[Element, Element, str]:
     body = root.find(f"{{*}}body/{{*}}{kind}")
     if body is None:
         raise DocumentRejected(f"damaged: {CONTENT} has no {kind}")
+    if STYLES in archive.names and kind != "spreadsheet":
+        root.append(archive.xml(STYLES))
     title = archive.xml(META).findtext(".//{*}title") if META in archive.names else ""
     return root, body, title or ""
 
@@ -138,7 +158,7 @@ def _slide(root: Element, slide: Element, number: int) -> TextBuilder:
         else:
             writer.write_blocks(shape)
     notes = (paragraph for part in slide.iterfind("{*}notes") for paragraph in _children(part, "p"))
-    writer.builder.finish_slide(number, "\n".join(filter(None, map(_words, notes))))
+    writer.builder.finish_slide(number, "\n".join(filter(None, map(writer.words, notes))))
     return writer.builder
 
 
@@ -147,10 +167,15 @@ class FlowWriter:
 
     def __init__(self, root: Element) -> None:
         self.builder = TextBuilder()
-        # The parent of an automatic style ("P7") has a meaningful name.
-        self._parents = {
-            attribute(style, "name"): attribute(style, "parent-style-name") for style in root.iter("{*}style")
-        }
+        self._styles: Styles = {}
+        for style in root.iter("{*}style"):  # those of the content come first
+            parts = style.iterfind("{*}text-properties")
+            looks = {name: attribute(part, name) for part in parts for name in LOOKS if attribute(part, name)}
+            self._styles.setdefault(attribute(style, "name"), (attribute(style, "parent-style-name"), looks))
+
+    def words(self, element: Element) -> str:
+        """The shown text of an element on one line."""
+        return _words(element, self._styles)
 
     def write_blocks(self, container: Element) -> None:
         """Write the blocks of a body, a section, a text box or a cell."""
@@ -161,12 +186,12 @@ class FlowWriter:
         """Write each footnote and endnote of a text as a paragraph."""
         for note in _children(container, "note"):
             body = note.find("{*}note-body")
-            if words := "" if body is None else _words(body):
+            if words := "" if body is None else self.words(body):
                 self.builder.write_paragraph(f"[{_note_mark(note)}] {words}")
 
     def write_heading(self, element: Element, level: int) -> None:
         """Write the words of an element as a heading."""
-        self.builder.write_heading(_words(element), level)
+        self.builder.write_heading(self.words(element), level)
 
     def _write_block(self, block: Element) -> None:
         match local_name(block):
@@ -178,10 +203,11 @@ class FlowWriter:
                 self.builder.end_line(blank=True)
             case "h":
                 self.write_heading(block, _count(block, "outline-level"))
-            case _ if "Title" in (name := attribute(block, "style-name"), self._parents.get(name)):
+            # The parent of an automatic style ("P7") has a meaningful name.
+            case _ if "Title" in (name := attribute(block, "style-name"), *self._styles.get(name, "")):
                 self.write_heading(block, 1)
             case _:
-                self.builder.write_paragraph("".join(_pieces(block)).strip())
+                self.builder.write_paragraph(settle("".join(_pieces(block, self._styles, {}))).strip())
         for box in _children(block, "text-box") if local_name(block) in ("p", "h") else ():
             self.write_blocks(box)
 
@@ -191,7 +217,7 @@ class FlowWriter:
                 match local_name(block):
                     case "list":
                         self._write_list(block, level + 1)
-                    case "p" if words := _words(block):
+                    case "p" if words := self.words(block):
                         self.builder.end_line()
                         self.builder.write("  " * min(level, 9) + f"- {words}")
                     case "h" | "table":
@@ -204,15 +230,27 @@ class FlowWriter:
             for cell in chain.from_iterable(rows):
                 self.write_blocks(cell)
             return
-        for cells in rows:
-            self.builder.write(" | ".join(map(_words, cells)).rstrip(" |"))
+        for line in table_lines(map(self._row, rows)):
+            self.builder.write(line)
             self.builder.end_line()
         self.builder.end_line(blank=True)
+
+    def _row(self, cells: list[Element]) -> Iterator[str | None]:
+        """The text of each column of a row; None below a cell that spans rows."""
+        beside = 0  # covered cells of this row that follow
+        for cell in cells:
+            repeated = _count(cell, "number-columns-repeated")
+            if local_name(cell) == "table-cell":
+                beside = _count(cell, "number-columns-spanned") - 1
+                yield from spread(self.words(cell), repeated + beside)
+            else:
+                yield from [None] * min(repeated - beside, MAX_SPAN)
+                beside = max(beside - repeated, 0)
 
 
 def _children(element: Element, *names: str) -> Iterator[Element]:
     """The elements of these names, at any depth but not inside each other."""
-    for child in element:
+    for child in element if attribute(element, "display") != "none" else ():
         name = local_name(child)
         if name in names:
             yield child
@@ -220,14 +258,20 @@ def _children(element: Element, *names: str) -> Iterator[Element]:
             yield from _children(child, *names)
 
 
-def _words(element: Element) -> str:
-    """The text of an element on one line."""
-    return one_line(*_pieces(element))
+def _words(element: Element, styles: Styles | None = None) -> str:
+    """The text of an element on one line; without styles all of it is shown."""
+    return one_line(settle("".join(_pieces(element, styles or {}, {}))))
 
 
-def _pieces(element: Element) -> Iterator[str]:
-    """The pieces of text in an element, without its text boxes."""
-    yield SPACES.sub(" ", element.text or "")
+def _pieces(element: Element, styles: Styles, looks: Looks) -> Iterator[str]:
+    """The pieces of text in an element that is shown with `looks`, without its text boxes."""
+    looks = {**looks, **_looks(styles, attribute(element, "style-name"))}
+    struck = looks.get("text-line-through-style", "none") != "none"
+    if struck or "none" in (looks.get("display"), attribute(element, "display")):
+        return
+    height = looks.get("text-position", "").partition(" ")[0].strip("0%")
+    mark = DOWN if height.startswith(("-", "sub")) else UP if height else ""
+    yield shifted(SPACES.sub(" ", element.text or ""), mark)
     for child in element:
         match local_name(child):
             case "s":
@@ -237,13 +281,22 @@ def _pieces(element: Element) -> Iterator[str]:
             case "line-break":
                 yield "\n"
             case "note":
-                yield f"[{_note_mark(child)}]"
+                yield f"{NOTE}[{_note_mark(child)}]"
             case "p" | "h":
-                yield from _pieces(child)
+                yield from _pieces(child, styles, looks)
                 yield "\n"
             case name if name not in LEFT_OUT and name != "frame":
-                yield from _pieces(child)
-        yield SPACES.sub(" ", child.tail or "")
+                yield from _pieces(child, styles, looks)
+        yield shifted(SPACES.sub(" ", child.tail or ""), mark)
+
+
+def _looks(styles: Styles, name: str) -> Looks:
+    """What a style sets, with what it inherits."""
+    looks: Looks = {}
+    for _ in range(MAX_BASES):
+        name, inherited = styles.get(name, ("", {}))
+        looks = {**inherited, **looks}
+    return looks
 
 
 def _count(element: Element, name: str) -> int:

@@ -1,19 +1,34 @@
 """Reads PowerPoint presentations with python-pptx: one page per slide, with its speaker notes.
 
-Titles are headings. Each paragraph of a shape is a line, list items start with "- ", and cells are separated
-by " | ". A chart is the table of its numbers. Pictures, diagrams and footers are left out.
+Titles are headings. Each paragraph of a shape is a line, list items start with "- " or their number, and
+cells are separated by " | ". A chart is the table of its numbers, and a diagram the list of its texts.
+Pictures, footers, hidden shapes and struck text are left out.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from ..archive import office_file
-from .builder import TextBuilder, join_remarks, one_line
+from ..archive import Element, attribute, choose_alternatives, local_name, office_file, safe_parser
+from .builder import (
+    DOWN,
+    MATH_SIGNS,
+    SHIFTS,
+    UP,
+    TextBuilder,
+    join_remarks,
+    one_line,
+    settle,
+    shifted,
+    spread,
+    table_lines,
+)
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
 BODIES = frozenset(("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"))
 BULLETS = ("buChar", "buAutoNum", "buBlip")
+A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+ON = ("1", "true")
 MAX_GROUPS = 50  # groups of shapes inside groups
 
 
@@ -42,9 +57,10 @@ def read(data: bytes) -> TextBuilder:
 def _page(slide: Any, number: int) -> TextBuilder:
     """The text of a slide with its heading and labels; empty if the slide has no text."""
     builder = TextBuilder()
+    choose_alternatives(slide._element)
     title = slide.shapes.title
     if title is not None:
-        builder.write_heading(one_line(title.text_frame.text), 1)
+        builder.write_heading(_words(title.text_frame), 1)
     for shape in _shapes(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
             builder.end_line(blank=True)
@@ -52,14 +68,16 @@ def _page(slide: Any, number: int) -> TextBuilder:
                 builder.write(line)
                 builder.end_line()
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
-    lines = notes.text.splitlines() if notes is not None else ()
-    builder.finish_slide(number, "\n".join(filter(None, map(one_line, lines))))
+    lines = "" if notes is None else "\n".join(map(_text, notes.paragraphs))
+    builder.finish_slide(number, "\n".join(filter(None, map(one_line, lines.splitlines()))))
     return builder
 
 
 def _shapes(shapes: Any, depth: int = 0) -> Iterator[Any]:
-    """The shapes in the order of the file, with those inside groups."""
+    """The shapes that are shown, in the order of the file, with those inside groups."""
     for shape in shapes:
+        if shape._element.find(".//{*}cNvPr").get("hidden") in ON:
+            continue
         if hasattr(shape, "shapes") and depth < MAX_GROUPS:
             yield from _shapes(shape.shapes, depth + 1)
         else:
@@ -72,28 +90,72 @@ def _lines(shape: Any) -> Iterator[str]:
     if kind is not None and kind.name in FOOTERS:
         return
     if getattr(shape, "has_table", False):
-        for row in shape.table.rows:
-            yield _row(cell.text for cell in row.cells)
+        yield from table_lines(_row(row) for row in shape.table.rows)
     elif getattr(shape, "has_chart", False):
         yield from _chart_lines(shape.chart)
     elif shape.has_text_frame:
-        paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if paragraph.text.strip()]
+        paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if _text(paragraph).strip()]
         in_list = kind is not None and kind.name in BODIES and len(paragraphs) > 1
         for paragraph in paragraphs:
             bullet = any(paragraph._p.find(f"{{*}}pPr/{{*}}{name}") is not None for name in BULLETS)
-            text = paragraph.text.strip().replace("\v", "\n")
+            text = _text(paragraph).strip()
             yield "  " * paragraph.level + f"- {text}" if in_list or bullet else text
+    elif (diagram := shape._element.find(".//{*}relIds")) is not None:
+        yield from _diagram_lines(shape.part.rels.get(attribute(diagram, "dm")))
+
+
+def _row(row: Any) -> Iterator[str | None]:
+    """The text of each column of a row; None below a cell that spans rows."""
+    for cell in row.cells:
+        if cell._tc.vMerge:
+            yield None
+        elif not cell._tc.hMerge:
+            yield from spread(_words(cell.text_frame), cell._tc.gridSpan)
+
+
+def _words(frame: Any) -> str:
+    """The text of a frame on one line."""
+    return one_line("\n".join(map(_text, frame.paragraphs)))
+
+
+def _text(paragraph: Any) -> str:
+    return settle("".join(_texts(paragraph._p, "")))
+
+
+def _texts(element: Element, mark: str) -> Iterator[str]:
+    """The pieces of text in an element that are not struck; `mark` is that of `shifted`."""
+    properties = element.find(f"{A}rPr")
+    if properties is not None:
+        if properties.get("strike", "noStrike") != "noStrike":
+            return
+        baseline = properties.get("baseline", "0").strip("0%")
+        mark = mark if not baseline else DOWN if baseline.startswith("-") else UP
+    for child in element:
+        name = local_name(child)
+        if name == "t":
+            yield shifted(child.text or "", mark)
+        elif name == "br":
+            yield "\n"
+        else:
+            yield from _texts(child, SHIFTS.get(name, mark))
+            yield MATH_SIGNS.get(name, "")
+
+
+def _diagram_lines(relation: Any) -> Iterator[str]:
+    """The texts of a diagram."""
+    from lxml import etree
+
+    if relation is not None:
+        for point in etree.fromstring(relation.target_part.blob, safe_parser()).iterfind(".//{*}pt/{*}t"):
+            yield one_line(settle("".join(_texts(point, ""))))
 
 
 def _chart_lines(chart: Any) -> Iterator[str]:
     if chart.has_title and chart.chart_title.has_text_frame:
-        yield one_line(chart.chart_title.text_frame.text)
+        yield _words(chart.chart_title.text_frame)
     for plot in chart.plots:
         if categories := list(plot.categories):
-            yield _row(["", *map(str, categories)])
+            yield " | ".join(map(one_line, ["", *map(str, categories)]))
         for series in plot.series:
-            yield _row([series.name, *("" if value is None else f"{value:g}" for value in series.values)])
-
-
-def _row(cells: Any) -> str:
-    return " | ".join(map(one_line, cells)).rstrip(" |")
+            values = ("" if value is None else f"{value:g}" for value in series.values)
+            yield " | ".join(map(one_line, [series.name, *values]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from helpers.document_checks import documents_of
-from helpers.office_files import as_odt, odf, rezipped
+from helpers.office_files import ODF_NAMESPACES, as_odt, odf, rezipped
 
 from spanwise.corpora.readers import odf as reader
 from spanwise.errors import DocumentRejected
@@ -45,7 +45,7 @@ def sheet(rows: str, styles: str = "") -> Document:
         (
             "<text:p>Hale<text:note><text:note-citation>1</text:note-citation><text:note-body>"
             "<text:p>A miller.</text:p></text:note-body></text:note> wrote.</text:p><text:p>End.</text:p>",
-            "Hale[1] wrote.\n\nEnd.\n\n[1] A miller.",
+            "Hale [1] wrote.\n\nEnd.\n\n[1] A miller.",
         ),
         (
             "<text:p>around<draw:frame><draw:text-box><text:p>box</text:p></draw:text-box></draw:frame></text:p>",
@@ -62,8 +62,9 @@ def test_tables_are_lines_of_cells_and_frames_are_text() -> None:
     cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
     head = f"<table:table-header-rows><table:table-row>{cells.format('a')}{cells.format('b')}"
     rows = head + "</table:table-row></table:table-header-rows>"
-    merged = f"<table:table-row>{cells.format('1')}<table:covered-table-cell/></table:table-row>"
-    assert text_of(f"<table:table>{rows}{merged}</table:table>").text == "a | b\n1"
+    wide = cells.replace("cell>", 'cell table:number-columns-spanned="2">', 1)
+    merged = f"<table:table-row>{wide.format('1')}<table:covered-table-cell/></table:table-row>"
+    assert text_of(f"<table:table>{rows}{merged}</table:table>").text == "a | b\n1 | 1"
     frame = f"<table:table><table:table-row>{cells.format('framed')}</table:table-row></table:table>"
     assert text_of(frame).text == "framed"
 
@@ -136,3 +137,90 @@ def test_a_merged_cell_of_a_sheet_is_repeated() -> None:
 def test_a_cell_of_a_sheet_without_text_shows_its_value_or_formula(attributes: str, expected: str) -> None:
     document = sheet(f"<table:table-row>{cell('x')}<table:table-cell {attributes}/></table:table-row>")
     assert document.text == (f"S\n\nx | {expected}" if expected else "S\n\nx")
+
+
+STYLES = (
+    '<style:style style:name="T1"><style:text-properties text:display="none"/></style:style>'
+    '<style:style style:name="T2">'
+    '<style:text-properties style:text-line-through-style="solid"/></style:style>'
+    '<style:style style:name="T3" style:parent-style-name="T2"/>'
+    '<style:style style:name="T4" style:parent-style-name="T2">'
+    '<style:text-properties style:text-line-through-style="none"/></style:style>'
+    '<style:style style:name="up"><style:text-properties style:text-position="super 58%"/></style:style>'
+    '<style:style style:name="up2"><style:text-properties style:text-position="33% 58%"/></style:style>'
+    '<style:style style:name="down"><style:text-properties style:text-position="-33% 58%"/></style:style>'
+    '<style:style style:name="level"><style:text-properties style:text-position="0% 100%"/></style:style>'
+)
+
+
+def span(style: str, text: str) -> str:
+    return f'<text:span text:style-name="{style}">{text}</text:span>'
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"<text:p>a{span('T1', 'x')}{span('T2', 'x')}{span('T3', 'x')}b{span('T4', 'c')}</text:p>", "abc"),
+        (f'<text:p text:style-name="T2">x{span("T4", "shown")}</text:p>', ""),
+        ('<text:section text:display="none"><text:p>x</text:p></text:section><text:p>a</text:p>', "a"),
+        ('<text:p>a<text:variable-set text:display="none">5</text:variable-set></text:p>', "a"),
+        ('<text:h text:style-name="T3">x</text:h><text:p>a</text:p>', "a"),
+    ],
+)
+def test_hidden_and_struck_text_is_left_out(body: str, expected: str) -> None:
+    assert text_of(f"{body}<text:p>end</text:p>", STYLES).text == f"{expected}\n\nend".strip()
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected"),
+    [
+        (f"10{span('up', '1')}{span('up2', '2')} m", "10¹² m"),
+        (f"SO{span('down', '4')}{span('up', '2-')}", "SO₄²⁻"),
+        (f"4{span('up', 'th')} 5{span('level', '6')}", "4th 56"),
+        (
+            "120<text:note><text:note-citation>4</text:note-citation></text:note>",
+            "120 [4]",
+        ),
+    ],
+)
+def test_what_is_above_or_below_the_line_does_not_join_a_number(spans: str, expected: str) -> None:
+    assert text_of(f"<text:p>{spans}</text:p>", STYLES).text == expected
+
+
+def test_styles_inherit_from_the_part_of_named_styles() -> None:
+    named = "<office:document-styles {}><office:styles>{}</office:styles></office:document-styles>"
+    data = odf(
+        "text",
+        f"<text:p>a{span('T9', 'x')}</text:p>",
+        '<style:style style:name="T9" style:parent-style-name="T1"/>',
+    )
+    styles = {"styles.xml": named.format(ODF_NAMESPACES, STYLES)}
+    assert read_text(rezipped(data, styles), "a.odt").text == "a"
+
+
+def test_spanned_cells_repeat_their_text() -> None:
+    def cell(text: str, spans: str = "") -> str:
+        return f"<table:table-cell {spans}><text:p>{text}</text:p></table:table-cell>"
+
+    covered = "<table:covered-table-cell/>"
+    rows = (
+        cell("Day", 'table:number-rows-spanned="2"')
+        + cell("Hours", 'table:number-columns-spanned="2"')
+        + covered,
+        covered + cell("") + cell("to"),
+        cell("Monday", 'table:number-columns-spanned="2" table:number-rows-spanned="2"')
+        + covered
+        + cell("8"),
+        '<table:covered-table-cell table:number-columns-repeated="2"/>' + cell("9"),
+    )
+    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
+    lines = ["Day | Hours | Hours", "Day |  | to", "Monday | Monday | 8", "Monday | Monday | 9"]
+    assert text_of(f"<table:table>{table}</table:table>").text == "\n".join(lines)
+
+
+def test_hidden_shapes_are_left_out_of_slides() -> None:
+    shape = "<draw:custom-shape {}><text:p>{}</text:p></draw:custom-shape>"
+    shapes = shape.format('draw:display="none"', "x") + shape.format('draw:display="always"', "shown")
+    group = f"<draw:g>{shapes}</draw:g>"
+    document = read_presentation(odf("presentation", f"<draw:page>{shapes}{group}</draw:page>"), "a.odp")
+    assert document.text == "shown\n\nshown"

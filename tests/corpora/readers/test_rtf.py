@@ -31,3 +31,37 @@ def test_a_large_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwise.corpora.readers.rtf.MAX_BYTES", 5)
     with pytest.raises(DocumentRejected, match="the limit is 5"):
         read(SOURCE, "a.rtf")
+
+
+def text_of(body: bytes) -> str:
+    return read(rb"{\rtf1\ansi\ansicpg1252 " + body + rb"\par}", "a.rtf").text
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (rb"shown {\v hid\'fcen}\v\u8217?x\v0 too", "shown too"),
+        (rb"{\strike 300 }\striked1 400 \striked0 450{\deleted 500}", "450"),
+        (rb"\v first\par second\par\plain third", "third"),
+        (rb"{\stylesheet{\s1\strike old;}}seen{\*\unknown\v }", "seen"),
+    ],
+)
+def test_hidden_and_struck_text_is_left_out(body: bytes, expected: str) -> None:
+    assert text_of(body) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (rb"10{\super 1}{\super 2} m\up6 2\up0 .", "10¹² m²."),
+        (rb"SO{\sub 4}{\super 2-}, H\sub 2\nosupersub O", "SO₄²⁻, H₂O"),
+        (rb"4\super th\nosupersub  day", "4th day"),
+    ],
+)
+def test_raised_and_lowered_digits_do_not_join_numbers(body: bytes, expected: str) -> None:
+    assert text_of(body) == expected
+
+
+def test_empty_cells_keep_their_place() -> None:
+    row = rb"\trowd\intbl\cell Town\super 1\cell\cell\row"
+    assert text_of(row) == " | Town¹ | "
