@@ -1,4 +1,4 @@
-"""Reads HTML: the text that a browser shows, without scripts and navigation.
+"""Reads HTML: the text that a browser shows, without scripts, navigation, banners and struck text.
 
 Blocks end lines. Empty lines separate paragraphs, headings, lists and tables, and " | " separates cells. List
 items start with "- " or their number. `<pre>` keeps its white space, and images give their alternative text.
@@ -228,7 +228,7 @@ class PageView:
     def _is_chrome(self, element: Tag) -> bool:
         if id(element) in self._around_main or element.name in (*MAIN, *HEADINGS):
             return False
-        words = element.get_attribute_list("class")
+        words = [*element.get_attribute_list("class")]
         if element.name not in LINKED and "section" not in words:
             words = [*words, element.get("id")]
         return element.get("role") in CHROME_ROLES or any(CHROME.fullmatch(word or "") for word in words)
@@ -289,7 +289,8 @@ class Cell:
 
 def make_cell(text: str, rows: object, columns: object) -> Cell:
     """A cell whose spans are the values of attributes; 0 means all that follow."""
-    return Cell(text, *(min(_number(span, 1) or MAX_SPAN, MAX_SPAN) for span in (rows, columns)))
+    n_rows = min(_number(rows, 1) or MAX_SPAN, MAX_SPAN)
+    return Cell(text, n_rows, min(_number(columns, 1) or MAX_SPAN, MAX_SPAN))
 
 
 def table_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
