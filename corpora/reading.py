@@ -68,7 +68,13 @@ OPEN_DOCUMENTS = (
 ZIP_FORMATS = (*CONTAINERS, *OPEN_DOCUMENTS)
 BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in zip_format.suffixes.split()}
 BY_MIMETYPE = {zip_format.media_type: zip_format for zip_format in ZIP_FORMATS if zip_format.media_type}
-MAIL = (".eml", ".mht", ".mhtml")
+MAIL = (".eml", ".mht", ".mhtml", ".mbox", ".mbx")
+OLD_OFFICE = {
+    ".doc": ".docx",
+    ".xls": ".xlsx",
+    ".ppt": ".pptx",
+    ".msg": ".eml",
+}  # with the format that is read
 # Text files that answer no question.
 NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
 READERS = "5"  # the version of the readers; raise it when one accepts other files or gives another text
@@ -81,7 +87,11 @@ PGP_START = re.compile(rb"-----BEGIN PGP (?!SIGNED)")  # keys and signatures; a 
 NOTEBOOK = re.compile(rb'"nbformat"\s{0,100}:')
 MAIL_HEADER = re.compile(rb"(?:From [^\n]{1,200}\n)?[!-9;-~]{1,76}:[ \t\r\n]")
 # A file that starts with one of these is a message, whatever its name.
-FIRST_HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): ", re.I)
+FIRST_HEADER = re.compile(
+    rb"(?:From \S{1,100} [^\n]{1,99}\d{4}\r?\n[!-9;-~]{1,76}: |"
+    rb"(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): )",
+    re.I,
+)
 OLE_ENTRY = 128  # bytes; the directory entries of an OLE file are aligned to it
 OLE_PACKAGE = re.compile(re.escape("EncryptedPackage".encode("utf-16-le") + b"\0\0"))
 ZIP = b"PK\x03\x04"
@@ -134,7 +144,8 @@ def parse(data: bytes, document_id: str, max_text: int = MAX_TEXT) -> Document |
     suffix = inner_suffix(document_id)
     reader = choose_reader(data, suffix)
     if reader is None:
-        return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}")
+        remedy = f": save it as {OLD_OFFICE[suffix]}" if suffix in OLD_OFFICE else ""
+        return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}{remedy}")
     try:
         if reader is html.read and document_id.lower().endswith(TEMPLATES):
             reader = partial(html.read, is_template=True)
@@ -224,7 +235,9 @@ def _refuse_ole(data: bytes, suffix: str) -> None:
     if any(match.start() % OLE_ENTRY == 0 for match in OLE_PACKAGE.finditer(data)):
         raise DocumentRejected("encrypted Office document: needs a password")
     if suffix in BY_ZIP_SUFFIX:
-        raise DocumentRejected(f"encrypted {BY_ZIP_SUFFIX[suffix].name}, or one in the format before 2007")
+        raise DocumentRejected(
+            f"encrypted {BY_ZIP_SUFFIX[suffix].name}, or in the format before 2007: save it as {suffix}"
+        )
 
 
 def names_of(media_type: str) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""Reads mail messages: subject, sender, receivers and date, then the text, then the attachments.
+"""Reads mails and mailboxes: subject, sender, receivers and date, then the text, then the attachments.
 
-The plain form of a text is preferred to others. Attached texts and messages are read; other attachments are
-named. Headers are decoded here, because the newer policy of the standard library fails on some broken headers
-and takes quadratic time on some long ones.
+The plain form of a text is preferred to others, unless it leaves the text to them. A quotation above the
+answer to it is written below. Attached texts and messages are read; other attachments are named. Headers are
+decoded here, because the newer policy of the standard library fails on some broken headers and takes
+quadratic time on some long ones.
 """
 
 import codecs
@@ -14,6 +15,7 @@ from email.message import Message
 from email.parser import BytesParser
 from email.policy import Compat32
 from email.utils import parsedate_to_datetime
+from itertools import pairwise
 
 from spanwise.errors import DocumentRejected
 
@@ -27,6 +29,17 @@ LEADING_BLANKS = b"\xef\xbb\xbf\r\n"
 MAX_DEPTH = 20  # parts inside parts
 MAX_HEADER = 10_000  # characters
 ESCAPING = ("iso2022", "hz")  # encodings whose bytes look like ASCII; only their declaration shows them
+MAX_MAILS = 2000  # of a mailbox
+# The line before each mail of a mailbox.
+ENVELOPE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\r?\n(?=[!-9;-~]{1,76}:)")
+STUB = re.compile(r"\bhtml\b|\b(?:view|see|open|read)\b.{0,60}\b(?:browser|online|web)\b", re.I | re.S)
+MAX_STUB = 600  # characters of a plain form that leaves the text to another
+MUCH = 2  # times the plain form
+# A quotation, below the line that names its author, and the answer without other quotations.
+ANSWERED = re.compile(
+    r"\A((?:(?:[^>\n][^\n]{0,300}\n){1,2}(?<=:\n)\n{0,9})?>[^\n]*+\n(?:(?:>[^\n]*+)?\n)*+)"
+    r"((?!--)[^\n]++(?:\n(?!>)[^\n]*+)*+)\Z"
+)
 FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end in the middle of a paragraph
 
 
@@ -40,19 +53,27 @@ class ShortHeaders(Compat32):
 
 
 def read(data: bytes) -> TextBuilder:
-    """The document of an .eml file, titled by its subject, with a label for each attachment."""
-    message = BytesParser(policy=ShortHeaders()).parsebytes(data.lstrip(LEADING_BLANKS))
-    if not message.keys():
-        raise DocumentRejected("not a mail message: it has no header")
+    """The document of a mail, titled by its subject, or of a mailbox; labels name mails and attachments."""
+    data = data.lstrip(LEADING_BLANKS)
+    starts = [envelope.start() for envelope in ENVELOPE.finditer(data)]
+    is_mailbox = len(starts) > 1
     writer = MailWriter()
-    writer.write_message(message)
-    defects = [defect for part in message.walk() for defect in part.defects]
-    cut = any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects)
+    message = Message()
+    cut = False
+    for start, end in list(pairwise([*(starts if is_mailbox else [0]), len(data)]))[:MAX_MAILS]:
+        message = BytesParser(policy=ShortHeaders()).parsebytes(data[start:end].lstrip(LEADING_BLANKS))
+        if not message.keys():
+            raise DocumentRejected("not a mail message: it has no header")
+        writer.write_message(message, is_mailbox=is_mailbox)
+        defects = [defect for part in message.walk() for defect in part.defects]
+        cut = cut or any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects)
+    remarks = ["truncated: it ends inside a part"] * cut
+    if len(starts) > MAX_MAILS:
+        remarks.append(f"only the first {MAX_MAILS:,} of {len(starts):,} mails are read")
+    if is_mailbox:
+        message = Message()
     return writer.builder.described(
-        MEDIA_TYPE,
-        _header(message, "Subject"),
-        date=_date(message),
-        remark="truncated: it ends inside a part" if cut else "",
+        MEDIA_TYPE, _header(message, "Subject"), date=_date(message), remark="; ".join(remarks)
     )
 
 
@@ -63,10 +84,13 @@ class MailWriter:
         self.builder = TextBuilder()
         self._after_attachment = False
 
-    def write_message(self, message: Message, depth: int = 0) -> None:
+    def write_message(self, message: Message, depth: int = 0, is_mailbox: bool = False) -> None:
         """Write the subject as a heading, each shown header on a line, and every part."""
         self._after_attachment = False
-        self.builder.write_heading(_header(message, "Subject"), 1)
+        subject = _header(message, "Subject") or "Without a subject" * is_mailbox
+        start = self.builder.write_heading(subject, 1)
+        if is_mailbox:
+            self.builder.add_label(start, f"mail {subject}")
         for name in SHOWN:
             if value := _header(message, name):
                 self.builder.write(f"{name}: {value}")
@@ -113,7 +137,7 @@ class MailWriter:
         text = _text(part)
         if part.get_content_type() == "text/html":
             return self.builder.include(html.read(text.encode()))
-        return self.builder.write(text.strip("\n"))
+        return self.builder.write(ANSWERED.sub(r"\2\n\n\1", text.strip("\n")).rstrip("\n"))
 
 
 def _parts(part: Message) -> list[Message]:
@@ -121,9 +145,23 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _preferred(forms: list[Message]) -> Message:
-    """The plain form of a text unless it is blank, else the last, which is the richest."""
-    plain = (form for form in forms if form.get_content_type() == "text/plain" and _text(form).strip())
-    return next(plain, forms[-1] if forms else Message())
+    """The plain form of a text unless it is blank or a stub, else the richest."""
+    plain = next((form for form in forms if _plain_words(form)), None)
+    for form in reversed(forms):
+        page = next((part for part in form.walk() if part.get_content_type() == "text/html"), None)
+        if page is None:
+            continue
+        if plain is None:
+            return form
+        words = _plain_words(plain)
+        rich = html.read(_text(page).encode()).text
+        is_stub = rich and len(words) < MAX_STUB and STUB.search(words)
+        return form if is_stub or len(rich) > MUCH * len(words) else plain
+    return plain or (forms[-1] if forms else Message())
+
+
+def _plain_words(form: Message) -> str:
+    return _text(form).strip() if form.get_content_type() == "text/plain" else ""
 
 
 def _text(part: Message) -> str:

@@ -1,4 +1,4 @@
-"""Reads HTML: the text that a browser shows, without scripts and navigation.
+"""Reads HTML: the text that a browser shows, without scripts, navigation, banners and struck text.
 
 Blocks end lines. Empty lines separate paragraphs, headings, lists and tables, and " | " separates cells. List
 items start with "- " or their number. `<pre>` keeps its white space, and images give their alternative text.
@@ -11,22 +11,27 @@ unclosed tags.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
-from .builder import TextBuilder
+from .builder import TextBuilder, lowered, raised
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
     from bs4.element import PageElement
+
+Change = Callable[[str], str]
 
 MEDIA_TYPE = "text/html"
 CHARSET = re.compile(rb"""charset\s{0,9}=\s{0,9}["']?([A-Za-z0-9_.:-]{1,40})""", re.I)
 CHARSET_WITHIN = 2048  # bytes
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset(
-    "head script style template nav noscript svg iframe object canvas audio video select datalist".split()
+    "head script style template nav svg iframe object canvas audio video datalist del s strike "
+    "annotation".split()
 )
 LISTS = frozenset(("ul", "ol", "menu"))
 CELLS = frozenset(("td", "th"))
@@ -35,10 +40,47 @@ PARAGRAPHS = frozenset("p blockquote dl pre table figure hr section article main
 LINES = frozenset("div dt dd tr caption figcaption address form fieldset details summary br".split())
 BLOCKS = PARAGRAPHS | LINES | LISTS | HEADINGS.keys()
 # Elements that a table of data does not contain.
-ARRANGING = frozenset(("table", "pre", "section", "article", "form", *HEADINGS))
-ANCHORS = frozenset("#¶§🔗")  # the text of links from headings to themselves
-HIDING_STYLE = re.compile(r"(?:display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden)", re.I)
+ARRANGING = ("table", "pre", "section", "article", "form", *HEADINGS)
+ANCHORS = frozenset("# ¶ § 🔗 ↩ ↩\ufe0e ↑ ^".split())  # the text of links to headings, and back from notes
 SPACES = re.compile(r"[ \t\n\r\f]+")  # the white space that HTML collapses
+MAIN = ("h1", "main", "article", "body")
+CHROME_ROLES = frozenset("navigation banner dialog alertdialog menubar search doc-backlink".split())
+CHROME = re.compile(  # an id or a class
+    r"(?:[a-z]{1,12}[-_]{1,2})?(?:cookies?|consent|gdpr)(?:[-_]{0,2}(?:consent|banner|bar|notice|popup|modal|law|"
+    r"message|overlay|wrapper|container|dialog|box|alert|prompt|info)){1,3}|consent|gdpr|onetrust-[a-z-]{1,40}|"
+    r"(?:top|side|main|site)[-_]?nav|nav[-_]?(?:bar|menu|links)|(?:main|site|mobile|nav)[-_]menu|"
+    r"breadcrumbs?(?:[-_](?:nav|list|trail|container))?|skip[-_]?(?:links?|nav|to[-_].{1,30})",
+    re.I,
+)
+LINKED = frozenset("section a span p li dt dd td th".split())  # elements whose id is for links to them
+OPENED = re.compile(  # a class of what a click shows
+    r"(?:^|[-_])(?:tabs?|panel|accordion|collaps|answer|toggle|expand)|content$", re.I
+)
+SWITCH = re.compile(
+    r"toggle|menu|drawer|nav|md-option|toctree", re.I
+)  # an input that opens a part of the page
+NOTE_LINK = re.compile(r"#[\w.:-]{0,40}?(?:fn|note|cite)", re.I)
+MAX_NOTE = 9  # characters of a reference to a note
+NO_VALUE = frozenset("hidden password submit button reset image file color range".split())
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)  # in a style sheet
+SHOWING = frozenset("display visibility text-decoration vertical-align".split())  # properties
+MAX_VALUE = 40  # characters of a property
+MAX_WIDTH = 100  # cells to which the rows of a table are filled
+MAX_REVEALED = 5  # hidden elements that are read because they hold the text
+MUCH = 3  # times the text that is shown
+# By the name or the style of an element, also of XML.
+SCRIPTS = {"sup": raised, "super": raised, "superscript": raised, "sub": lowered, "subscript": lowered}
+# What changes the second and third element in one of MathML.
+PARTS: dict[str, tuple[Change, ...]] = {
+    "msup": (raised,),
+    "msub": (lowered,),
+    "msubsup": (lowered, raised),
+    "mfrac": ("/{}".format,),
+}
+MAX_CAPTURES = 3  # cells, verbatim text and raised text inside one another
+MAX_SPAN = 1000  # rows and columns, as in browsers
+MAX_REPEATED = 200  # characters; a longer value is written once
+MAX_ADDED = 50_000  # cells of a table that repeat a value
 
 
 def read(data: bytes, is_template: bool = False) -> TextBuilder:
@@ -55,6 +97,7 @@ def read(data: bytes, is_template: bool = False) -> TextBuilder:
         builder.first_heading,
         builder.first_line,
         encoding=encoding,
+        remark=builder.metadata.get("remark", ""),
     )
     builder.metadata = {**values, **builder.metadata}
     return builder
@@ -69,11 +112,32 @@ def parse_html(source: str) -> BeautifulSoup:
 
 
 def write_page(page: Tag) -> TextBuilder:
-    """The text and headings of all elements that are shown, at any depth of nesting."""
+    """The text and headings of the elements that are shown, or of hidden ones that hold nearly all text."""
+    view = PageView(page)
+    builder = _write_shown(page, view)
+    for _ in range(MAX_REVEALED):
+        shown = builder.length
+        hidden = {
+            len(element.get_text()): element for element in view.hidden if view.may_appear(element, shown)
+        }
+        if not hidden:
+            break
+        view.revealed.add(id(hidden[max(hidden)]))
+        fuller = _write_shown(page, view)
+        if fuller.length < MUCH * shown:
+            break
+        builder = fuller
+        builder.metadata["remark"] = "text that is hidden until a script shows it"
+    return builder
+
+
+def _write_shown(page: Tag, view: PageView) -> TextBuilder:
+    """The text of a page at any depth of nesting."""
     from bs4 import Tag
     from bs4.element import PreformattedString
 
-    writer = PageWriter(_arranging_tables(page))
+    view.hidden.clear()
+    writer = PageWriter(view)
     # A stack of elements to enter; a tuple has an element to leave.
     todo: list[PageElement | tuple[Tag]] = [page]
     while todo:
@@ -84,22 +148,127 @@ def write_page(page: Tag) -> TextBuilder:
             # Comments, doctypes and processing instructions are preformatted strings.
             if not isinstance(item, PreformattedString):
                 writer.write(str(item))
-        elif not _is_hidden(item):
+        elif not view.leaves_out(item):
             writer.enter(item)
             todo.append((item,))
             todo.extend(reversed(item.contents))
     return writer.builder
 
 
-def _is_hidden(element: Tag) -> bool:
-    return (
-        element.name in DROPPED
-        or element.get("role") == "navigation"
-        or element.has_attr("hidden")
-        or element.get("aria-hidden") == "true"
-        or HIDING_STYLE.search(str(element.get("style", ""))) is not None
-        or _is_anchor(element)
-    )
+class PageView:
+    """Tells which elements of a page are shown.
+
+    revealed: the `id()` of hidden elements to show.
+    hidden: the outermost hidden elements that were left out.
+    """
+
+    def __init__(self, page: Tag) -> None:
+        self.revealed: set[int] = set()
+        self.hidden: list[Tag] = []
+        self._rules = _style_rules(page)
+        self._has_script = page.find("script") is not None
+        self._around_main = _around(page, MAIN)
+        self._arranging = _around(page, ARRANGING, "table")
+
+    def style(self, element: Tag) -> dict[str, str]:
+        """The properties that simple rules of the page and the element itself set."""
+        words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
+        style: dict[str, str] = {}
+        for selector in (
+            element.name,
+            *words,
+            *(element.name + word for word in words),
+            f"#{element.get('id')}",
+        ):
+            style |= self._rules.get(selector, {})
+        return style | _declarations(str(element.get("style", "")))
+
+    def arranges(self, table: Tag) -> bool:
+        """True for a table that only arranges the page."""
+        return id(table) in self._arranging or table.get("role") in ("presentation", "none")
+
+    def leaves_out(self, element: Tag) -> bool:
+        """True for an element that is hidden, struck, navigation or a request for consent."""
+        if element.name in DROPPED or _is_anchor(element):
+            return True
+        if element.name == "option" and not element.has_attr("selected"):
+            return True
+        if element.name == "input" and SWITCH.search(f"{element.get('class')} {element.get('id')}"):
+            return True
+        style = self.style(element)
+        if "line-through" in style.get("text-decoration", ""):
+            return True
+        if id(element) in self.revealed:
+            return False
+        is_hidden = self._is_hidden(element, style) or self._is_chrome(element)
+        if is_hidden:
+            self.hidden.append(element)
+        return is_hidden
+
+    def may_appear(self, element: Tag, shown: int) -> bool:
+        """True for a hidden element that may hold the text of a page with `shown` other characters."""
+        if element.name == "noscript" and "JavaScript" in element.get_text()[:300]:
+            return False
+        if shown and self._is_chrome(element):
+            return False
+        return not shown or self._has_script or element.name in (*MAIN, "noscript")
+
+    def _is_hidden(self, element: Tag, style: dict[str, str]) -> bool:
+        if "note" in _kind(element):
+            return False  # readers of books show notes apart
+        return (
+            element.name == "noscript"
+            or (element.name == "dialog" and not element.has_attr("open"))
+            or element.has_attr("hidden")
+            or element.get("aria-hidden") == "true"
+            or style.get("display") == "none"
+            or style.get("visibility") == "hidden"
+        )
+
+    def _is_chrome(self, element: Tag) -> bool:
+        if id(element) in self._around_main or element.name in (*MAIN, *HEADINGS):
+            return False
+        words = [*element.get_attribute_list("class")]
+        if element.name not in LINKED and "section" not in words:
+            words = [*words, element.get("id")]
+        return element.get("role") in CHROME_ROLES or any(CHROME.fullmatch(word or "") for word in words)
+
+
+def _around(page: Tag, names: tuple[str, ...], last: str = "") -> set[int]:
+    """The `id()` of each element around those with some names, up to the next one of the name `last`."""
+    places: set[int] = set()
+    for element in page.find_all(names):
+        place = element.parent
+        while place is not None and id(place) not in places:
+            places.add(id(place))
+            place = None if place.name == last else place.parent
+    return places
+
+
+def _kind(element: Tag) -> str:
+    """The role of an element, and its type in a book."""
+    return f"{element.get('role', '')} {element.get('epub:type', '')}"
+
+
+def _style_rules(page: Tag) -> dict[str, dict[str, str]]:
+    """The properties that each selector of the style sheets sets, without rules inside rules."""
+    sheets = [sheet.get_text() for sheet in page.find_all("style") if "print" not in str(sheet.get("media"))]
+    rules: dict[str, dict[str, str]] = {}
+    depth = 0
+    for piece in COMMENT.sub("", "".join(sheets)).split("}"):
+        opened = piece.count("{")
+        selectors, _, declarations = piece.partition("{")
+        for selector in selectors.split(",") if opened == 1 and not depth else ():
+            rules.setdefault(selector.strip(), {}).update(_declarations(declarations))
+        depth = max(depth + opened - 1, 0)
+    return rules
+
+
+def _declarations(source: str) -> dict[str, str]:
+    """The values of the CSS properties that hide, strike, raise or lower text."""
+    pairs = (declaration.partition(":") for declaration in source.lower().split(";"))
+    values = {name.strip().removesuffix("-line"): value.strip()[:MAX_VALUE] for name, _, value in pairs}
+    return {name: value.split("!")[0].strip() for name, value in values.items() if name in SHOWING}
 
 
 def _is_anchor(element: Tag) -> bool:
@@ -109,38 +278,75 @@ def _is_anchor(element: Tag) -> bool:
     return len(element.contents) == 1 and str(element.contents[0]).strip() in ANCHORS
 
 
-def _arranging_tables(page: Tag) -> frozenset[int]:
-    """The `id()` of each table that arranges blocks of text."""
-    from bs4 import Tag
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table: its words, and the numbers of rows and columns that it spans."""
 
-    tables: set[int] = set()
-    todo: list[tuple[PageElement, Tag | None]] = [(page, None)]  # with the nearest table around it
-    while todo:
-        element, table = todo.pop()
-        if not isinstance(element, Tag):
-            continue
-        if table is not None and element.name in ARRANGING:
-            tables.add(id(table))
-        if element.name == "table":
-            table = element
-            if element.get("role") in ("presentation", "none"):
-                tables.add(id(element))
-        todo.extend((child, table) for child in element.contents)
-    return frozenset(tables)
+    text: str
+    rows: int
+    columns: int = 1
+
+
+def make_cell(text: str, rows: object, columns: object) -> Cell:
+    """A cell whose spans are the values of attributes; 0 means all that follow."""
+    n_rows = min(_number(rows, 1) or MAX_SPAN, MAX_SPAN)
+    return Cell(text, n_rows, min(_number(columns, 1) or MAX_SPAN, MAX_SPAN))
+
+
+def table_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+    """A line for each row with words, with equal numbers of cells; each spanned cell has the value."""
+    spare = MAX_ADDED
+    lines: list[dict[int, str]] = []  # by column
+    above: dict[int, Cell] = {}  # cells that span the next row, by column
+    for row in rows:
+        line = {column: cell.text for column, cell in above.items()}
+        spare -= len(above)
+        above = {
+            key: Cell(cell.text, cell.rows - 1)
+            for key, cell in above.items()
+            if min(cell.rows - 1, spare) > 0
+        }
+        column = 0
+        for cell in row:
+            while column in line:
+                column += 1
+            columns = range(column, column + max(cell.columns if spare > 0 else 1, 1))
+            spare -= len(columns) - 1
+            repeated = cell.text if len(cell.text) <= MAX_REPEATED else ""
+            line |= dict.fromkeys(columns, repeated) | {column: cell.text}
+            if cell.rows > 1 and spare > 0:
+                above |= dict.fromkeys(columns, Cell(repeated, cell.rows - 1))
+        if any(cell.text for cell in row):
+            lines.append(line)
+    width = min(max(map(max, lines), default=0) + 1, MAX_WIDTH)
+    for line in lines:
+        yield " | ".join(line.get(column, "") for column in range(max(width, max(line) + 1)))
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """The text of an open element that is changed as a whole.
+
+    element: verbatim text, a cell, or raised or lowered text.
+    change: makes the text to write.
+    pieces: the strings in the element so far.
+    """
+
+    element: Tag
+    change: Change
+    pieces: list[str]
 
 
 class PageWriter:
     """Enters and leaves elements in document order, and writes their words into `builder`."""
 
-    def __init__(self, arranging: frozenset[int]) -> None:
+    def __init__(self, view: PageView) -> None:
         self.builder = TextBuilder()
-        self._arranging = arranging
+        self._view = view
         self._space = False  # write a space before the next words
-        self._mark = ""  # list mark or cell bars before the next words
-        self._first_cell = True
-        self._pre: list[str] | None = None  # the text of the open <pre>
-        self._outer_pre: Tag | None = None  # that element; <pre> inside it is ignored
-        self._tables: list[bool] = []  # for each open table: True for data
+        self._mark = ""  # list mark before the next words
+        self._captures: list[Capture] = []
+        self._rows: list[list[Cell]] = []  # of the open table of data, which contains no table
         self._next_items: list[int | None] = []  # for each open list: its next number, None for bullets
         self._heading_start: int | None = None
 
@@ -149,14 +355,12 @@ class PageWriter:
         name = element.name
         if name == "img":
             self.write(str(element.get("alt", "")))
-        elif self._pre is not None:
-            if name == "br":
-                self._pre.append("\n")
-        elif name in CELLS and self._in_data:
-            if not self._first_cell:
-                self._mark += "| " if self._mark or self.builder.at_line_start else " | "
-            self._first_cell = False
-        elif name == "li":
+        elif name in ("input", "option", "textarea"):
+            self.write(f" {_form_value(element)} ")
+        elif len(self._captures) < MAX_CAPTURES and (change := self._change(element)):
+            self._break(name)
+            self._captures.append(Capture(element, change, []))
+        elif name == "li" and not self._captures:
             self._enter_item(element)
         else:
             self._break(name)
@@ -165,20 +369,17 @@ class PageWriter:
     def leave(self, element: Tag) -> None:
         """Finish after the words of an element."""
         name = element.name
-        if element is self._outer_pre and self._pre is not None:
-            text = "".join(self._pre).strip("\r\n")
-            self._pre = None
-            self._outer_pre = None
-            self._write_words(text)
-            self._break(name)
-        elif self._pre is None:
+        if self._captures and self._captures[-1].element is element:
+            self._finish(self._captures.pop())
+            return
+        if not self._captures:
             self._close(name)
-            self._break("div" if name in ("li", *CELLS) else name)
+        self._break("div" if name in ("li", *CELLS) else name)
 
     def write(self, string: str) -> None:
         """Write a string of the page; white space is collapsed outside of `<pre>`."""
-        if self._pre is not None:
-            self._pre.append(string)
+        if self._captures:
+            self._captures[-1].pieces.append(string)
             return
         words = SPACES.sub(" ", string)
         if words.startswith(" "):
@@ -187,9 +388,26 @@ class PageWriter:
             self._write_words(words.strip(" "))
             self._space = words.endswith(" ")
 
-    @property
-    def _in_data(self) -> bool:
-        return bool(self._tables) and self._tables[-1]
+    def _change(self, element: Tag) -> Change | None:
+        """What changes the text of an element as a whole, or None."""
+        if element.name == "pre" or (element.name in CELLS and self._rows):
+            return str
+        return _script(element, self._view.style(element))
+
+    def _finish(self, capture: Capture) -> None:
+        """Write what an element has captured."""
+        text = capture.change("".join(capture.pieces))
+        element = capture.element
+        if self._captures:
+            self.write(f"\n{text}\n" if element.name == "pre" else text)
+        elif element.name == "pre":
+            self._write_words(text.strip("\r\n"))
+            self._break("pre")
+        elif element.name in CELLS:
+            words = SPACES.sub(" ", text).strip(" ")
+            self._rows[-1].append(make_cell(words, element.get("rowspan"), element.get("colspan")))
+        else:
+            self.write(text)
 
     def _write_words(self, words: str) -> None:
         if not words:
@@ -203,34 +421,34 @@ class PageWriter:
 
     def _break(self, name: str) -> None:
         """End the line at a block; inside a cell, a space replaces the line end."""
-        if name not in BLOCKS:
-            return
-        if self._in_data and name not in ("table", "tr", "caption"):
-            self._space = True
-            return
-        nested_list = name in LISTS and len(self._next_items) > 0
-        self.builder.end_line(blank=name not in LINES and not nested_list)
-        self._space = False
+        if self._captures:
+            if name == "br" or (name in BLOCKS and self._captures[0].element.name in CELLS):
+                self.write("\n")
+        elif name in BLOCKS:
+            nested_list = name in LISTS and len(self._next_items) > 0
+            self.builder.end_line(blank=name not in LINES and not nested_list)
+            self._space = False
 
     def _open(self, element: Tag) -> None:
         name = element.name
-        if name == "pre":
-            self._pre = []
-            self._outer_pre = element
-        elif name == "table":
-            self._tables.append(id(element) not in self._arranging)
-        elif name == "tr":
-            self._first_cell = True
+        if self._captures:
+            return
+        if name == "table":
+            self._rows = [] if self._view.arranges(element) else [[]]
+        elif name == "tr" and self._rows:
+            self._rows.append([])
         elif name in LISTS:
             self._next_items.append(_number(element.get("start"), 1) if name == "ol" else None)
         elif name in HEADINGS:
             self._heading_start = None
 
     def _close(self, name: str) -> None:
-        if name in ("li", "tr", "table"):
-            self._mark = ""  # an item or cells without words
-        if name == "table":
-            self._tables.pop()
+        if name == "li":
+            self._mark = ""  # an item without words
+        elif name == "table" and self._rows:
+            for line in table_lines(self._rows):
+                self.builder.write_paragraph(line, blank=False)
+            self._rows = []
         elif name in LISTS:
             self._next_items.pop()
         elif name in HEADINGS and self._heading_start is not None:
@@ -238,15 +456,42 @@ class PageWriter:
             self._heading_start = None
 
     def _enter_item(self, element: Tag) -> None:
-        if self._in_data:
-            self._space = True
-            return
         self.builder.end_line()
         number = _number(element.get("value"), self._next_items[-1]) if self._next_items else None
         if number is not None:
             self._next_items[-1] = number + 1
         indent = "  " * min(max(len(self._next_items) - 1, 0), 9)
         self._mark = indent + ("- " if number is None else f"{number}. ")
+
+
+def _form_value(element: Tag) -> str:
+    """The value of a form field; a check box is a sign."""
+    kind = str(element.get("type", "")).lower()
+    if kind in ("checkbox", "radio"):
+        return "☒" if element.has_attr("checked") else "☐"
+    return "" if kind in NO_VALUE or element.name == "option" else str(element.get("value", ""))
+
+
+def _script(element: Tag, style: dict[str, str]) -> Change | None:
+    """What changes the text of a raised or lowered element or of a reference to a note; None for others."""
+    name = element.name
+    above = element.parent or element
+    href = ""
+    if name in ("a", "sup"):
+        link = element if name == "a" else above if above.name == "a" else element.find("a") or element
+        href = str(link.get("href", ""))
+    if "noteref" in _kind(element) or NOTE_LINK.search(href) or (name == "sup" and "#" in href):
+        return note_mark
+    if above.name in PARTS:
+        place = len(element.find_previous_siblings(True, limit=MAX_CAPTURES))
+        return (None, *PARTS[above.name], None, None)[place]
+    return SCRIPTS.get(style.get("vertical-align", name))
+
+
+def note_mark(text: str) -> str:
+    """The reference to a note in brackets after a space; a longer text stays as it is."""
+    words = text.strip().strip("[]()")
+    return f" [{words}]" if words and len(words) <= MAX_NOTE else text
 
 
 def _number(value: object, default: int | None) -> int | None:

@@ -7,13 +7,14 @@ a remark. A file beyond the limits of the parser (256 levels, multiplying entiti
 
 import re
 from html.entities import html5
+from itertools import groupby
 
 from spanwise.errors import DocumentRejected
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import decode
 from .builder import TextBuilder, one_line, source_builder
-from .html import parse_html, write_page
+from .html import SCRIPTS, Cell, make_cell, note_mark, parse_html, table_lines, write_page
 
 MEDIA_TYPE = "application/xml"
 DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9_.:-]{1,40})""")
@@ -29,6 +30,8 @@ PROSE = frozenset(
 ITEMS = frozenset("li item listitem member list-item".split())
 LINES = ITEMS | frozenset("l v term dt dd tr row td th entry cell".split())
 ROWS = frozenset("tr row".split())
+STRUCK = frozenset("del strike strikethrough deleted".split())
+NOTE_LINKS = frozenset("xref a ref link".split())  # in raised text
 VERBATIM = frozenset("programlisting screen literallayout pre preformat eg verbatim".split())
 DROPPED = frozenset("script style svg colspec indexterm binary".split())
 MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blockquote|pre)[\s/>]", re.I)
@@ -77,8 +80,6 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
         return
     if name in VERBATIM:
         builder.write_paragraph("".join(_texts(element)).strip("\r\n"))
-    elif name in ROWS and len(element):
-        builder.write_paragraph(" | ".join(one_line(*_texts(cell)) for cell in element), False)
     elif name in TITLES:
         builder.write_heading(one_line(*_texts(element)), level)
     elif _has_words(element):
@@ -95,10 +96,22 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
         is_titled = any(local_name(child) in TITLES for parent in (element, *fronts) for child in parent)
         if attributes and not is_titled:
             builder.write_paragraph(f"{name} ({', '.join(attributes)}){':' * (len(element) > 0)}", False)
-        for child in element:
-            in_section = is_titled and local_name(child) not in TITLES and child not in fronts
-            _write(builder, child, level + in_section)
+        for is_row, children in groupby(element, _is_row):
+            if is_row:
+                builder.write_paragraph("\n".join(table_lines(map(_cells, children))), False)
+                continue
+            for child in children:
+                in_section = is_titled and local_name(child) not in TITLES and child not in fronts
+                _write(builder, child, level + in_section)
         builder.end_line(blank=len(element) > 0)
+
+
+def _is_row(element: Element) -> bool:
+    return local_name(element) in ROWS and len(element) > 0
+
+
+def _cells(row: Element) -> list[Cell]:
+    return [make_cell(one_line(*_texts(cell)), cell.get("rowspan"), cell.get("colspan")) for cell in row]
 
 
 def _has_words(element: Element) -> bool:
@@ -109,13 +122,20 @@ def _has_words(element: Element) -> bool:
 
 
 def _texts(element: Element) -> list[str]:
-    """The strings in an element at any depth, with the entities of HTML resolved."""
+    """The strings in an element at any depth, with the entities of HTML resolved, without struck text."""
     pieces = [element.text or ""]
     for child in element:
         name = local_name(child)
+        kinds = {name, *map(child.get, ("rend", "role", "revisionflag"))}
+        if child is not element[0]:
+            kinds.add(local_name(element)[1:])  # the second element of "msup" is raised
         if not name:  # an entity that the document declares, or one of HTML
             pieces.append(html5.get(f"{child.name};", child.text or ""))
-        elif name not in DROPPED:
+        elif kinds & SCRIPTS.keys():
+            is_note = any(local_name(link) in NOTE_LINKS for link in (element, *child))
+            change = note_mark if is_note else SCRIPTS[min(kinds & SCRIPTS.keys())]
+            pieces.append(change("".join(_texts(child))))
+        elif name not in DROPPED and not kinds & STRUCK:
             space = " " * (name in PROSE | LINES | VERBATIM | TITLES)
             pieces += [space, *_texts(child), space]
         pieces.append(child.tail or "")

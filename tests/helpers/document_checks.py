@@ -13,7 +13,7 @@ from spanwise.types import Document, blanked
 
 
 def check(document: Document, words: int = 8, overlap: int = 3) -> None:
-    """Its structure fits its text; its passages quote it exactly, in order, and hold all that is not left out."""
+    """Its structure fits its text; its passages quote it exactly, in order, and hold what is not left out."""
     check_structure(document)
     text = document.text
     readable = blanked(text, document.left_out)

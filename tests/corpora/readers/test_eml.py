@@ -100,3 +100,49 @@ def test_a_truncated_message_is_read_with_a_remark() -> None:
     document = read(message.as_bytes()[:-100], "a.eml")
     assert document.text.startswith("plain words")
     assert document.metadata["remark"] == "truncated: it ends inside a part"
+
+
+@pytest.mark.parametrize(
+    "stub", ["View this mail in a browser.", "Use a program that shows HTML.", "Booked."]
+)
+def test_a_stub_gives_way_to_the_page(stub: str) -> None:
+    message = mail(stub)
+    message.add_alternative("<p>The booking starts on 18 June 2024 at 07:45.</p>", subtype="html")
+    assert text_of(message.as_bytes()) == "The booking starts on 18 June 2024 at 07:45."
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("> old\n\nnew\nmore", "new\nmore\n\n> old"),
+        ("On Monday,\nBo wrote:\n> old\n>\n> older\nnew", "new\n\nOn Monday,\nBo wrote:\n> old\n>\n> older"),
+        ("> one\nyes\n> two\nno", "> one\nyes\n> two\nno"),
+        ("new\n\n> old", "new\n\n> old"),
+        ("> old\n\n-- \nAda", "> old\n\n-- \nAda"),
+    ],
+)
+def test_an_answer_stands_before_the_quotation_above_it(body: str, expected: str) -> None:
+    assert text_of(f"Subject: x\n\n{body}\n".encode()) == f"x\n\n{expected}"
+
+
+MAILBOX = b"".join(
+    b"From ada@x.org Thu Mar 14 09:30:00 2019\nSubject: %s\n\nwords\nFrom then on\n\n" % subject
+    for subject in (b"One", b"=?utf-8?Q?M=C3=BChle?=", b"")
+)
+
+
+@pytest.mark.parametrize("data", [MAILBOX, MAILBOX.replace(b"\n", b"\r\n")])
+def test_each_mail_of_a_mailbox_has_a_heading_and_a_label(data: bytes) -> None:
+    document = read(data, "a.mbox")
+    titles = ["One", "Mühle", "Without a subject"]
+    assert document.text == "\n\n".join(f"{title}\n\nwords\nFrom then on" for title in titles)
+    assert [heading.text for heading in document.headings] == titles
+    assert [label.text for label in document.labels] == [f"mail {title}" for title in titles]
+    assert document.title == "a"
+
+
+def test_mails_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eml, "MAX_MAILS", 1)
+    document = read(MAILBOX, "a.mbox")
+    assert document.text == "One\n\nwords\nFrom then on"
+    assert document.metadata["remark"] == "only the first 1 of 3 mails are read"
