@@ -2,17 +2,21 @@
 
 A running line is one of the outermost lines of its page, and all lines outside it are running lines. The same
 line occurs on several pages, each at most `MAX_STEP` pages after the last; so the left pages or one chapter
-are enough. Lines are the same if they have the same characters, or differ only in a number that grows with
-the page. The first of the lines is kept, so that no word is lost; a bare page number is always dropped.
+are enough. The first of these lines is kept, so that no word is lost. A bare page number, which grows with
+the page, is always dropped. Any other line with a number stays: "Week 7", or a year.
 
 Some programs draw footnotes first or headings last. A page may consist of parts that were drawn one after the
 other, each above the last and sharing some of its width. Then the parts are reversed, and the same is done
 inside each part. Columns keep the order in which they were drawn, and so do lines closer than `APART`, as in
-powers, fractions and sums.
+powers, fractions and sums. Only columns of prose that were drawn row by row are taken apart.
+
+The values of a form are put next to their labels, and words broken at line ends are rejoined.
 """
 
+from __future__ import annotations
+
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -22,19 +26,22 @@ MIN_PAGES_ALIKE = 4  # fewer may be slides with the same title
 MIN_PAGES_NUMBERED = 3
 MAX_STEP = 2  # pages
 MAX_EDGE_LINES = 3
-NUMBER = re.compile(r"(?<![\w.,])[0-9]{1,4}(?![\w,]|\.[0-9])")
-# A bare page number, after "#" has replaced it: "- # -", "Page # of 12", "# | 12".
+# A page number with nothing but page words and signs: "- 7 -", "Page 7 of 12", "iv".
 BARE = re.compile(
-    r"(?:[\W_]*+(?:p(?:age|g|[áa]gina)?|seite))?+(?:[^\w#]|_)*+#"
-    r"[\W_]*+(?:of|von|de|di|sur)?+[\W_]*+[0-9]*+[\W_]*+",
+    r"(?:[\W_]*+(?:page|p[gp]?|p[áa]g(?:ina)?|seite|s|blatt|sid[ae]|strona))?+[\W_]*+"
+    r"([0-9]{1,4}|[ivxl]{1,8})(?![^\W_])"
+    r"[\W_]*+(?:(?:of|von|de|di|sur|av|z)\b)?+[\W_]*+[0-9]*+[\W_]*+(?:pages?|seiten?)?+[\W_]*+",
     re.I,
 )
+YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}")
+ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
+LARGER = 1.05  # times the commonest size of a page
 APART = 24.0  # points: about two lines
 MAX_LINES = 2_000  # of a page that is reordered
 MAX_DEPTH = 8  # of parts inside parts
 
 Form = tuple[str, int | None]
-"""A line to compare: its words with "#" for a number, and that number minus the page's index, or None."""
+"""A line to compare: its words with "#" for a page number, and that number minus the page's index, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +50,17 @@ class Line:
 
     text: its characters.
     height: the place of its baseline.
-    left, right: the places where its first and its last character start.
+    left, right: the edges of its first and its last character.
+    size: the size of its type.
+    pieces: its parts with wide gaps between them, if there are several.
     """
 
     text: str
     height: float
     left: float = 0.0
     right: float = 0.0
+    size: float = 0.0
+    pieces: tuple[Line, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,14 @@ class Page:
         """The lines, without blank ones at either end."""
         return "\n".join(line.text for line in self.lines).strip()
 
+    @property
+    def size(self) -> float:
+        """The size of type of most characters."""
+        sizes: Counter[float] = Counter()
+        for line in self.lines:
+            sizes[line.size] += len(line.text)
+        return max(sizes, key=sizes.__getitem__, default=0.0)
+
 
 def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
     """The pages without their running lines; a page may lose all its lines."""
@@ -77,7 +96,7 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
         verdicts = _verdicts(pages, edges)
         for number, page in enumerate(pages):
             for i in edges[number]:
-                drops = [verdicts.get((number, form)) for form in _forms(page.lines[i].text, number)]
+                drops = [verdicts.get((number, form)) for form in _forms(page, i, number)]
                 if all(drop is None for drop in drops):
                     break  # this line and all lines further inside are text
                 if any(drops):
@@ -99,25 +118,34 @@ def _edge(lines: Sequence[Line], top: bool) -> list[int]:
     return sorted(places, key=lambda i: -lines[i].height if top else lines[i].height)[:MAX_EDGE_LINES]
 
 
-def _forms(text: str, page: int) -> Iterator[Form]:
-    words = " ".join(text.split())
+def _forms(page: Page, i: int, number: int) -> Iterator[Form]:
+    words = " ".join(page.lines[i].text.split())
     if any(character.isalpha() for character in words):
         yield words, None
-    for match in NUMBER.finditer(words):
-        yield f"{words[: match.start()]}#{words[match.end() :]}", int(match[0]) - page
+    bare = BARE.fullmatch(words)
+    if bare and not YEAR.fullmatch(words) and page.lines[i].size <= LARGER * page.size:
+        yield f"{words[: bare.start(1)]}#{words[bare.end(1) :]}", _value(bare[1]) - number
+
+
+def _value(number: str) -> int:
+    """The value of a number in digits or in small Roman numerals; 0 for capitals, which may count parts."""
+    if number.isdecimal():
+        return int(number)
+    values = [ROMAN.get(letter, 0) for letter in number]
+    return sum(-a if a < b else a for a, b in pairwise([*values, 0]))
 
 
 def _verdicts(pages: Sequence[Page], edges: Sequence[Sequence[int]]) -> dict[tuple[int, Form], bool]:
     """True for each page and form of a running line that is dropped there, False where it is kept."""
     places: dict[Form, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
-        for form in {form for i in edges[number] for form in _forms(page.lines[i].text, number)}:
+        for form in {form for i in edges[number] for form in _forms(page, i, number)}:
             places[form].append(number)
     verdicts = {}
     for form, numbers in places.items():
-        bare = form[1] is not None and BARE.fullmatch(form[0]) is not None
+        bare = form[1] is not None
         for run in _runs(numbers):
-            if len(run) >= (MIN_PAGES_ALIKE if form[1] is None else MIN_PAGES_NUMBERED):
+            if len(run) >= (MIN_PAGES_NUMBERED if bare else MIN_PAGES_ALIKE):
                 verdicts.update({(number, form): bare or number != run[0] for number in run})
     return verdicts
 
