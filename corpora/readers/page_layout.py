@@ -18,8 +18,9 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, pairwise
+from math import inf
 
 NO_TEXT = "without text (scanned?)"
 MIN_PAGES_ALIKE = 4  # fewer may be slides with the same title
@@ -39,6 +40,17 @@ LARGER = 1.05  # times the commonest size of a page
 APART = 24.0  # points: about two lines
 MAX_LINES = 2_000  # of a page that is reordered
 MAX_DEPTH = 8  # of parts inside parts
+MIN_GUTTER = 6.0  # points
+MAX_GUTTERS = 3
+MIN_ROWS = 4  # of columns that are taken apart
+MAX_LEADING = 2.2  # times the size of type, before a row of a single column
+MIN_LENGTH = 20  # characters in the mean line of a column of prose
+WIDE = 0.7  # times the width of the widest line
+MIN_WIDE = 0.6  # share of the lines of a column of prose
+MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
+
+Gap = tuple[float, float]
+"""The edges of an empty strip of a page."""
 
 Form = tuple[str, int | None]
 """A line to compare: its words with "#" for a page number, and that number minus the page's index, or None."""
@@ -159,6 +171,90 @@ def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
             run = []
         run.append(number)
     yield run
+
+
+def in_columns(lines: Sequence[Line]) -> list[Line]:
+    """The lines, with prose in columns that was drawn row by row put in order, column by column."""
+    if len(lines) > MAX_LINES:
+        return list(lines)
+    ordered: list[Line] = []
+    region: list[list[Line]] = []
+    gutters: list[Gap] = []
+    for row in [*_rows(lines), []]:
+        narrowed = _narrowed(gutters, region[-1], row) if region and row else []
+        if not narrowed:
+            ordered += _by_column(region, gutters)
+            region = []
+            narrowed = _gaps(row)
+        region.append(row)
+        gutters = narrowed
+    return ordered
+
+
+def _rows(lines: Sequence[Line]) -> list[list[Line]]:
+    """The lines, with those in a row that are drawn side by side, from left to right."""
+    rows: list[list[Line]] = []
+    for line in lines:
+        last = rows[-1][-1] if rows else line
+        is_beside = line.left - last.right >= MIN_GUTTER and abs(line.height - last.height) < 0.8 * last.size
+        if rows and is_beside:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows
+
+
+def _pieces(row: Sequence[Line]) -> list[Line]:
+    return [piece for line in row for piece in line.pieces or (line,)]
+
+
+def _gaps(row: Sequence[Line]) -> list[Gap]:
+    gaps = [(a.right, b.left) for a, b in pairwise(_pieces(row)) if b.left - a.right >= MIN_GUTTER]
+    return gaps if len(gaps) <= MAX_GUTTERS else []
+
+
+def _narrowed(gutters: Sequence[Gap], above: Sequence[Line], row: Sequence[Line]) -> list[Gap]:
+    """The parts of some gutters that stay empty in the next row; none if the row does not go on."""
+    fall = above[0].height - row[0].height
+    gaps = _gaps(row)
+    is_single = len(_pieces(row)) == 1
+    if fall <= 0 or is_single and fall > MAX_LEADING * row[0].size or not gaps and not is_single:
+        return []
+    empty = [(-inf, row[0].left), *gaps, (row[-1].right, inf)]
+    narrowed = [(max(a, c), min(b, d)) for a, b in gutters for c, d in empty]
+    return [(a, b) for a, b in narrowed if b - a >= MIN_GUTTER][:MAX_GUTTERS]
+
+
+def _by_column(region: Sequence[list[Line]], gutters: Sequence[Gap]) -> list[Line]:
+    """The lines of some rows by column if all columns are prose, else unchanged."""
+    columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
+    for row in region:
+        for column, pieces in groupby(_pieces(row), key=lambda p: sum(a < p.left for a, _ in gutters)):
+            columns[column].append(joined(list(pieces)))
+    is_set_in_columns = sum(len(_pieces(row)) > 1 for row in region) >= MIN_ROWS and len(columns) > 1
+    chosen = columns if is_set_in_columns and all(map(_is_prose, columns)) else region
+    return [line for lines in chosen for line in lines]
+
+
+def _is_prose(column: Sequence[Line]) -> bool:
+    """True when most lines are long, and many go on with the sentence of the line before."""
+    widest = max((line.right - line.left for line in column), default=0.0)
+    n_wide = sum(line.right - line.left >= WIDE * widest for line in column)
+    n_continuing = sum(line.text[:1].isalpha() and not line.text[0].isupper() for line in column[1:])
+    return (
+        sum(len(line.text) for line in column) >= MIN_LENGTH * len(column)
+        and len(column) >= MIN_ROWS
+        and n_wide >= MIN_WIDE * len(column)
+        and n_continuing >= MIN_CONTINUING * len(column)
+    )
+
+
+def joined(pieces: Sequence[Line]) -> Line:
+    """The line of some pieces, from left to right."""
+    if len(pieces) == 1:
+        return pieces[0]
+    text = " ".join(piece.text for piece in pieces)
+    return replace(pieces[0], text=text, right=pieces[-1].right, pieces=tuple(pieces))
 
 
 def in_reading_order(lines: Sequence[Line], depth: int = MAX_DEPTH) -> list[Line]:

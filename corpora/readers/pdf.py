@@ -20,17 +20,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from ctypes import c_double, c_int
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import groupby, islice, takewhile
-from math import sqrt
+from itertools import groupby, islice, pairwise, takewhile
+from math import hypot, sqrt
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Heading
 
-from .builder import TextBuilder
-from .page_layout import NO_TEXT, Line, Page, drop_running_lines, in_reading_order
+from .builder import TextBuilder, lowered, raised
+from .page_layout import (
+    NO_TEXT,
+    Line,
+    Page,
+    drop_running_lines,
+    in_columns,
+    in_reading_order,
+    joined,
+)
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
@@ -41,6 +49,11 @@ SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
 NO_MEANING = "with fonts that do not say which characters they show"
 DAMAGED = "damaged"
 SCANNED = (NO_TEXT, NO_MEANING)
+DIGITS = re.compile(r"[-+−–,.(]?[0-9][-0-9+−–,.)]{0,20}")
+SMALL = 0.85  # times the size of type, of raised and lowered digits
+MIN_RISE = 0.12  # times the size of type
+MIN_FALL = 0.06
+MIN_GAP = 0.8  # times the size of type, between the pieces of a line
 NEW_LINE = ord("\n")
 WORD_BREAK = 2  # pdfium's code for a hyphen that breaks a word at a line end
 UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd]")
@@ -131,7 +144,10 @@ def _read_pages(pdf: PdfDocument) -> list[Page]:
             raise DocumentRejected(
                 f"more than {MAX_TEXT:,} characters of text, the limit, by page {index + 1}"
             )
-    return [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
+    return [
+        replace(page, lines=tuple(in_reading_order(in_columns(page.lines))))
+        for page in drop_running_lines(pages)
+    ]
 
 
 def _read_page(pdf: PdfDocument, index: int) -> Page:
@@ -140,7 +156,7 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
 
     try:
         with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
-            lines = tuple(_lines(characters, page.get_rotation()))
+            lines = tuple(_lines(Characters(characters, page.get_rotation())))
             if not Page(lines).text:
                 return Page((), NO_TEXT)
             return Page((), NO_MEANING) if _is_garbled(characters) else Page(lines)
@@ -148,39 +164,131 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
         return Page((), DAMAGED)
 
 
-def _lines(characters: PdfTextPage, rotation: int) -> Iterator[Line]:
+@dataclass(frozen=True, slots=True)
+class Characters:
+    """The characters of a page that is shown rotated clockwise by `rotation` degrees."""
+
+    page: PdfTextPage
+    rotation: int
+
+    def origin(self, i: int) -> tuple[float, float]:
+        """The place of a character on the page as it is shown."""
+        from pypdfium2 import raw
+
+        x = c_double()
+        y = c_double()
+        raw.FPDFText_GetCharOrigin(self.page, i, x, y)
+        return _turned(x.value, y.value, self.rotation)
+
+    def edges(self, i: int) -> tuple[float, float]:
+        """The left and the right edge of a character."""
+        from pypdfium2 import raw
+
+        box = raw.FS_RECTF()
+        raw.FPDFText_GetLooseCharBox(self.page, i, box)
+        x, _ = _turned(box.left, box.bottom, self.rotation)
+        to_x, _ = _turned(box.right, box.top, self.rotation)
+        return min(x, to_x), max(x, to_x)
+
+    def gap(self, a: int, b: int) -> float:
+        """The width of the empty space between two characters."""
+        return self.edges(b)[0] - self.edges(a)[1]
+
+    def size(self, i: int) -> float:
+        """The size of type of a character in points."""
+        from pypdfium2 import raw
+
+        matrix = raw.FS_MATRIX()
+        raw.FPDFText_GetMatrix(self.page, i, matrix)
+        return round(raw.FPDFText_GetFontSize(self.page, i) * hypot(matrix.c, matrix.d), 1)
+
+    def shift(self, i: int, base: int) -> int:
+        """1 for a small character that is raised against another one, -1 for a lowered one, else 0."""
+        size = self.size(base)
+        rise = self.origin(i)[1] - self.origin(base)[1]
+        if self.size(i) > SMALL * size or abs(rise) > size:
+            return 0
+        return (rise > MIN_RISE * size) - (rise < -MIN_FALL * size)
+
+
+def _turned(x: float, y: float, rotation: int) -> tuple[float, float]:
+    """A place on a page as it is shown, rotated clockwise by `rotation` degrees."""
+    return {90: (y, -x), 180: (-x, -y), 270: (-y, x)}.get(rotation, (x, y))
+
+
+def _lines(characters: Characters) -> Iterator[Line]:
     """The lines that are not empty, right-stripped, in the order in which they are drawn."""
     from pypdfium2 import raw
 
-    codes = [raw.FPDFText_GetUnicode(characters, i) for i in range(raw.FPDFText_CountChars(characters))]
+    page = characters.page
+    codes = [raw.FPDFText_GetUnicode(page, i) for i in range(raw.FPDFText_CountChars(page))]
+    signs = [chr(code) if code < 0x110000 else " " for code in codes]
     start = 0
     for i, code in enumerate([*codes, NEW_LINE]):
-        breaks_word = code == WORD_BREAK and raw.FPDFText_IsHyphen(characters, i) == 1
-        if code == NEW_LINE or breaks_word:
-            text = _decoded(codes[start:i])
-            if text:
-                left, height = _origin(characters, start, rotation)
-                right, _ = _origin(characters, start + len(text) - 1, rotation)
-                yield Line(text + "-" * breaks_word, height, left, right)
+        breaks_word = code == WORD_BREAK and raw.FPDFText_IsHyphen(page, i) == 1
+        if breaks_word:
+            signs[i] = "-"
+        if breaks_word or code == NEW_LINE and not _goes_on(characters, signs, i):
+            end = i + breaks_word
+            if _decoded(signs[start:end]):
+                _mark_shifted(characters, signs, start, end)
+                yield _line(characters, signs, start, end)
             start = i + 1
 
 
-def _decoded(codes: list[int]) -> str:
-    """The text of some codes, with surrogate pairs joined and visible soft hyphens replaced."""
-    text = "".join(chr(code) for code in codes if code < 0x110000)
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def _goes_on(characters: Characters, signs: list[str], i: int) -> bool:
+    """True when pdfium ends a line only because of raised or lowered characters; clears this line end."""
+    before = i - 1 - (signs[i - 1 : i] == ["\r"])
+    after = i + 1
+    if before < 0 or after >= len(signs):
+        return False
+    base = max(before, after, key=characters.size)
+    is_close = abs(characters.gap(before, after)) < SMALL * characters.size(base)
+    if not is_close or not characters.shift(before + after - base, base):
+        return False
+    signs[before + 1 : after] = [""] * (after - before - 1)
+    return True
+
+
+def _mark_shifted(characters: Characters, signs: list[str], start: int, end: int) -> None:
+    """Write the raised and lowered digits of a line so that they do not join the number before them."""
+    shown = "".join(sign or "\r" for sign in signs[start:end])
+    for match in DIGITS.finditer(shown):
+        run = range(start + match.start(), start + match.end())
+        beside = [i for i in (run[0] - 1, run[0] - 2, run[-1] + 1, run[-1] + 2) if start <= i < end]
+        sizes = {i: characters.size(i) for i in (*run, *beside) if signs[i].strip()}
+        base = max(sizes, key=sizes.__getitem__)
+        if min(sizes[i] for i in run) > SMALL * sizes[base]:
+            continue
+        if max(characters.gap(base, run[0]), characters.gap(run[-1], base)) > SMALL * sizes[base]:
+            continue
+        for shift, group in groupby(run, key=lambda i: characters.shift(i, base)):
+            places = list(group)
+            if shift:
+                text = "".join(signs[i] for i in places)
+                signs[places[0]] = raised(text) if shift > 0 else lowered(text)
+                signs[places[0] + 1 : places[-1] + 1] = [""] * (len(places) - 1)
+
+def _line(characters: Characters, signs: Sequence[str], start: int, end: int) -> Line:
+    """The line of the characters from `start` to `end`, with its pieces if wide gaps part them."""
+    seen = [i for i in range(start, end) if signs[i].strip()]
+    largest = max(seen[0], seen[-1], key=characters.size)
+    size = characters.size(largest)
+    _, height = characters.origin(largest)
+    splits = [(a, b) for a, b in pairwise(seen) if b - a > 1 and characters.gap(a, b) > MIN_GAP * size]
+    starts = [seen[0], *(b for _, b in splits)]
+    ends = [*(a for a, _ in splits), seen[-1]]
+    pieces = [
+        Line(_decoded(signs[a : b + 1]), height, characters.edges(a)[0], characters.edges(b)[1], size)
+        for a, b in zip(starts, ends, strict=True)
+    ]
+    return replace(joined(pieces), text=_decoded(signs[start:end]))
+
+
+def _decoded(signs: Sequence[str]) -> str:
+    """The text of some characters, with surrogate pairs joined and visible soft hyphens replaced."""
+    text = "".join(signs).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
-
-
-def _origin(characters: PdfTextPage, i: int, rotation: int) -> tuple[float, float]:
-    """The place of a character on the page as it is shown, rotated clockwise by `rotation` degrees."""
-    from pypdfium2 import raw
-
-    x = c_double()
-    y = c_double()
-    raw.FPDFText_GetCharOrigin(characters, i, x, y)
-    turned = {90: (y.value, -x.value), 180: (-x.value, -y.value), 270: (-y.value, x.value)}
-    return turned.get(rotation, (x.value, y.value))
 
 
 def _is_garbled(characters: PdfTextPage) -> bool:
