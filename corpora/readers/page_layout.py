@@ -36,6 +36,11 @@ BARE = re.compile(
 )
 YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}")
 ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
+PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+NOTE = re.compile(r"([0-9]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})(?![0-9,⁰¹²³⁴⁵⁶⁷⁸⁹])\W{0,3}\w")
+# No power: 10², m², km².
+REFERENCE = re.compile(r"(?<!10)(?<!\bm)(?<!\b[kcdmµ]m)(?<![⁰¹²³⁴⁵⁶⁷⁸⁹])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?![⁰¹²³⁴⁵⁶⁷⁸⁹])")
+SMALLER = 0.95  # times the commonest size of a page
 LARGER = 1.05  # times the commonest size of a page
 APART = 24.0  # points: about two lines
 MAX_LINES = 2_000  # of a page that is reordered
@@ -43,6 +48,7 @@ MAX_DEPTH = 8  # of parts inside parts
 MIN_GUTTER = 6.0  # points
 MAX_GUTTERS = 3
 MIN_ROWS = 4  # of columns that are taken apart
+MIN_FULL = 0.6  # share of the rows that have a line in each column
 MAX_LEADING = 2.2  # times the size of type, before a row of a single column
 MIN_LENGTH = 20  # characters in the mean line of a column of prose
 WIDE = 0.7  # times the width of the widest line
@@ -100,15 +106,37 @@ class Page:
         return max(sizes, key=sizes.__getitem__, default=0.0)
 
 
+def mark_notes(page: Page) -> Page:
+    """The page with each raised number as " [3]" if a note of this number, set smaller, is below it."""
+    notes: dict[str, float] = {}
+    for line in page.lines:
+        number = NOTE.match(line.text)
+        if number and line.size < SMALLER * page.size:
+            notes[number[1].translate(PLAIN)] = line.height
+
+    def marked(line: Line) -> Line:
+        def mark(match: re.Match[str]) -> str:
+            number = match[0].translate(PLAIN)
+            if notes.get(number, inf) > line.height:
+                return match[0]
+            return f" [{number}]" if match.start() else f"[{number}]"
+
+        text = REFERENCE.sub(mark, line.text)
+        return replace(line, text=text, pieces=tuple(map(marked, line.pieces)))
+
+    return replace(page, lines=tuple(map(marked, page.lines))) if notes else page
+
+
 def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
     """The pages without their running lines; a page may lose all its lines."""
     dropped: list[set[int]] = [set() for _ in pages]
+    size = Page(tuple(line for page in pages for line in page.lines)).size
     for top in (True, False):
         edges = [_edge(page.lines, top) for page in pages]
-        verdicts = _verdicts(pages, edges)
+        verdicts = _verdicts(pages, edges, size)
         for number, page in enumerate(pages):
             for i in edges[number]:
-                drops = [verdicts.get((number, form)) for form in _forms(page, i, number)]
+                drops = [verdicts.get((number, form)) for form in _forms(page, i, number, size)]
                 if all(drop is None for drop in drops):
                     break  # this line and all lines further inside are text
                 if any(drops):
@@ -130,12 +158,12 @@ def _edge(lines: Sequence[Line], top: bool) -> list[int]:
     return sorted(places, key=lambda i: -lines[i].height if top else lines[i].height)[:MAX_EDGE_LINES]
 
 
-def _forms(page: Page, i: int, number: int) -> Iterator[Form]:
+def _forms(page: Page, i: int, number: int, size: float) -> Iterator[Form]:
     words = " ".join(page.lines[i].text.split())
     if any(character.isalpha() for character in words):
         yield words, None
     bare = BARE.fullmatch(words)
-    if bare and not YEAR.fullmatch(words) and page.lines[i].size <= LARGER * page.size:
+    if bare and not YEAR.fullmatch(words) and page.lines[i].size <= LARGER * max(size, page.size):
         yield f"{words[: bare.start(1)]}#{words[bare.end(1) :]}", _value(bare[1]) - number
 
 
@@ -147,11 +175,13 @@ def _value(number: str) -> int:
     return sum(-a if a < b else a for a, b in pairwise([*values, 0]))
 
 
-def _verdicts(pages: Sequence[Page], edges: Sequence[Sequence[int]]) -> dict[tuple[int, Form], bool]:
+def _verdicts(
+    pages: Sequence[Page], edges: Sequence[Sequence[int]], size: float
+) -> dict[tuple[int, Form], bool]:
     """True for each page and form of a running line that is dropped there, False where it is kept."""
     places: dict[Form, list[int]] = defaultdict(list)
     for number, page in enumerate(pages):
-        for form in {form for i in edges[number] for form in _forms(page, i, number)}:
+        for form in {form for i in edges[number] for form in _forms(page, i, number, size)}:
             places[form].append(number)
     verdicts = {}
     for form, numbers in places.items():
@@ -231,8 +261,10 @@ def _by_column(region: Sequence[list[Line]], gutters: Sequence[Gap]) -> list[Lin
     for row in region:
         for column, pieces in groupby(_pieces(row), key=lambda p: sum(a < p.left for a, _ in gutters)):
             columns[column].append(joined(list(pieces)))
-    is_set_in_columns = sum(len(_pieces(row)) > 1 for row in region) >= MIN_ROWS and len(columns) > 1
-    chosen = columns if is_set_in_columns and all(map(_is_prose, columns)) else region
+    widths = [len(_pieces(row)) for row in region]
+    n_full = widths.count(len(columns))
+    is_regular = len(columns) > 1 and n_full >= MIN_ROWS and n_full >= MIN_FULL * len(region)
+    chosen = columns if is_regular and all(map(_is_prose, columns)) else region
     return [line for lines in chosen for line in lines]
 
 

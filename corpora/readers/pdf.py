@@ -38,6 +38,7 @@ from .page_layout import (
     in_columns,
     in_reading_order,
     joined,
+    mark_notes,
 )
 
 if TYPE_CHECKING:
@@ -51,12 +52,12 @@ DAMAGED = "damaged"
 SCANNED = (NO_TEXT, NO_MEANING)
 DIGITS = re.compile(r"[-+−–,.(]?[0-9][-0-9+−–,.)]{0,20}")
 SMALL = 0.85  # times the size of type, of raised and lowered digits
+REACH = 6  # characters between digits and those beside them; most are line ends that pdfium adds
 MIN_RISE = 0.12  # times the size of type
 MIN_FALL = 0.06
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
-NEW_LINE = ord("\n")
-WORD_BREAK = 2  # pdfium's code for a hyphen that breaks a word at a line end
-UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd]")
+WORD_BREAK = "\x02"  # pdfium's code for a hyphen that breaks a word at a line end
+UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd\ufffe]")
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 MAX_UNKNOWN = 0.3  # share of the characters of a readable page
 # If the fonts of a page have no character for most codes, a few control codes show: its letters are wrong.
@@ -156,10 +157,11 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
 
     try:
         with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
-            lines = tuple(_lines(Characters(characters, page.get_rotation())))
+            signs = _signs(characters)
+            lines = tuple(_lines(Characters(characters, page.get_rotation()), signs.copy()))
             if not Page(lines).text:
                 return Page((), NO_TEXT)
-            return Page((), NO_MEANING) if _is_garbled(characters) else Page(lines)
+            return Page((), NO_MEANING) if _is_garbled(characters, signs) else mark_notes(Page(lines))
     except PdfiumError:
         return Page((), DAMAGED)
 
@@ -216,19 +218,23 @@ def _turned(x: float, y: float, rotation: int) -> tuple[float, float]:
     return {90: (y, -x), 180: (-x, -y), 270: (-y, x)}.get(rotation, (x, y))
 
 
-def _lines(characters: Characters) -> Iterator[Line]:
-    """The lines that are not empty, right-stripped, in the order in which they are drawn."""
+def _signs(page: PdfTextPage) -> list[str]:
     from pypdfium2 import raw
 
-    page = characters.page
-    codes = [raw.FPDFText_GetUnicode(page, i) for i in range(raw.FPDFText_CountChars(page))]
-    signs = [chr(code) if code < 0x110000 else " " for code in codes]
+    codes = (raw.FPDFText_GetUnicode(page, i) for i in range(raw.FPDFText_CountChars(page)))
+    return [chr(code) if code < 0x110000 else "\ufffe" for code in codes]
+
+
+def _lines(characters: Characters, signs: list[str]) -> Iterator[Line]:
+    """The lines that are not empty, right-stripped, in the order in which they are drawn; changes `signs`."""
+    from pypdfium2 import raw
+
     start = 0
-    for i, code in enumerate([*codes, NEW_LINE]):
-        breaks_word = code == WORD_BREAK and raw.FPDFText_IsHyphen(page, i) == 1
+    for i, sign in enumerate([*signs, "\n"]):
+        breaks_word = sign == WORD_BREAK and raw.FPDFText_IsHyphen(characters.page, i) == 1
         if breaks_word:
             signs[i] = "-"
-        if breaks_word or code == NEW_LINE and not _goes_on(characters, signs, i):
+        if breaks_word or sign == "\n" and not _goes_on(characters, signs, i):
             end = i + breaks_word
             if _decoded(signs[start:end]):
                 _mark_shifted(characters, signs, start, end)
@@ -255,8 +261,9 @@ def _mark_shifted(characters: Characters, signs: list[str], start: int, end: int
     shown = "".join(sign or "\r" for sign in signs[start:end])
     for match in DIGITS.finditer(shown):
         run = range(start + match.start(), start + match.end())
-        beside = [i for i in (run[0] - 1, run[0] - 2, run[-1] + 1, run[-1] + 2) if start <= i < end]
-        sizes = {i: characters.size(i) for i in (*run, *beside) if signs[i].strip()}
+        before = (i for i in range(run[0] - 1, max(start, run[0] - REACH) - 1, -1) if signs[i].strip())
+        after = (i for i in range(run[-1] + 1, min(end, run[-1] + REACH)) if signs[i].strip())
+        sizes = {i: characters.size(i) for i in (*run, *islice(before, 1), *islice(after, 1))}
         base = max(sizes, key=sizes.__getitem__)
         if min(sizes[i] for i in run) > SMALL * sizes[base]:
             continue
@@ -291,17 +298,19 @@ def _decoded(signs: Sequence[str]) -> str:
     return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
 
 
-def _is_garbled(characters: PdfTextPage) -> bool:
+def _is_garbled(characters: PdfTextPage, signs: Sequence[str]) -> bool:
     """True when the characters of the fonts cannot be those that a person sees."""
     from pypdfium2 import raw
 
+    suspects = {i for i, sign in enumerate(signs) if UNKNOWN.match(sign)}
+    if len(suspects) <= FEW_UNKNOWN * sum(sign > " " for sign in signs):
+        return False  # without a look at each character
     shown = [
         i
-        for i in range(raw.FPDFText_CountChars(characters))
+        for i in range(len(signs))
         if raw.FPDFText_IsGenerated(characters, i) != 1 and raw.FPDFText_IsHyphen(characters, i) != 1
     ]
-    codes = (raw.FPDFText_GetUnicode(characters, i) for i in shown)
-    n_unknown = sum(code >= 0x110000 or UNKNOWN.match(chr(code)) is not None for code in codes)
+    n_unknown = sum(i in suspects for i in shown)
     if n_unknown <= FEW_UNKNOWN * len(shown):
         return False
     n_unmapped = sum(raw.FPDFText_HasUnicodeMapError(characters, i) == 1 for i in shown)
