@@ -19,7 +19,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby, pairwise
+from itertools import accumulate, pairwise
 from math import inf
 
 NO_TEXT = "without text (scanned?)"
@@ -27,15 +27,15 @@ MIN_PAGES_ALIKE = 4  # fewer may be slides with the same title
 MIN_PAGES_NUMBERED = 3
 MAX_STEP = 2  # pages
 MAX_EDGE_LINES = 3
+ROMAN = "0 i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
 # A page number with nothing but page words and signs: "- 7 -", "Page 7 of 12", "iv".
 BARE = re.compile(
     r"(?:[\W_]*+(?:page|p[gp]?|p[áa]g(?:ina)?|seite|s|blatt|sid[ae]|strona))?+[\W_]*+"
-    r"([0-9]{1,4}|[ivxl]{1,8})(?![^\W_])"
+    rf"([0-9]{{1,4}}|(?-i:{'|'.join(ROMAN)}))(?![^\W_])"
     r"[\W_]*+(?:(?:of|von|de|di|sur|av|z)\b)?+[\W_]*+[0-9]*+[\W_]*+(?:pages?|seiten?)?+[\W_]*+",
     re.I,
 )
 YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}")
-ROMAN = {"i": 1, "v": 5, "x": 10, "l": 50}
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 NOTE = re.compile(r"([0-9]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})(?![0-9,⁰¹²³⁴⁵⁶⁷⁸⁹])\W{0,3}\w")
 # No power: 10², m², km².
@@ -45,21 +45,18 @@ LARGER = 1.05  # times the commonest size of a page
 APART = 24.0  # points: about two lines
 MAX_LINES = 2_000  # of a page that is reordered
 MAX_DEPTH = 8  # of parts inside parts
+MAX_OFF = 7.0  # points, between a label and the value of a form in a row
 MIN_GUTTER = 6.0  # points
-MAX_GUTTERS = 3
 MIN_ROWS = 4  # of columns that are taken apart
-MIN_FULL = 0.6  # share of the rows that have a line in each column
+MIN_FULL = 0.6  # share of the rows with one line in each column
 MAX_LEADING = 2.2  # times the size of type, before a row of a single column
 MIN_LENGTH = 20  # characters in the mean line of a column of prose
 WIDE = 0.7  # times the width of the widest line
 MIN_WIDE = 0.6  # share of the lines of a column of prose
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
-Gap = tuple[float, float]
-"""The edges of an empty strip of a page."""
-
 Form = tuple[str, int | None]
-"""A line to compare: its words with "#" for a page number, and that number minus the page's index, or None."""
+"""A line to compare: its words with "#" for a page number, and this number minus the page's index or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,15 +161,8 @@ def _forms(page: Page, i: int, number: int, size: float) -> Iterator[Form]:
         yield words, None
     bare = BARE.fullmatch(words)
     if bare and not YEAR.fullmatch(words) and page.lines[i].size <= LARGER * max(size, page.size):
-        yield f"{words[: bare.start(1)]}#{words[bare.end(1) :]}", _value(bare[1]) - number
-
-
-def _value(number: str) -> int:
-    """The value of a number in digits or in small Roman numerals; 0 for capitals, which may count parts."""
-    if number.isdecimal():
-        return int(number)
-    values = [ROMAN.get(letter, 0) for letter in number]
-    return sum(-a if a < b else a for a, b in pairwise([*values, 0]))
+        value = ROMAN.index(bare[1]) if bare[1] in ROMAN else int(bare[1])
+        yield f"{words[: bare.start(1)]}#{words[bare.end(1) :]}", value - number
 
 
 def _verdicts(
@@ -203,82 +193,60 @@ def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
     yield run
 
 
-def in_columns(lines: Sequence[Line]) -> list[Line]:
-    """The lines, with prose in columns that was drawn row by row put in order, column by column."""
-    if len(lines) > MAX_LINES:
-        return list(lines)
-    ordered: list[Line] = []
-    region: list[list[Line]] = []
-    gutters: list[Gap] = []
-    for row in [*_rows(lines), []]:
-        narrowed = _narrowed(gutters, region[-1], row) if region and row else []
-        if not narrowed:
-            ordered += _by_column(region, gutters)
-            region = []
-            narrowed = _gaps(row)
-        region.append(row)
-        gutters = narrowed
-    return ordered
-
-
-def _rows(lines: Sequence[Line]) -> list[list[Line]]:
-    """The lines, with those in a row that are drawn side by side, from left to right."""
-    rows: list[list[Line]] = []
-    for line in lines:
-        last = rows[-1][-1] if rows else line
-        is_beside = line.left - last.right >= MIN_GUTTER and abs(line.height - last.height) < 0.8 * last.size
-        if rows and is_beside:
-            rows[-1].append(line)
+def place_values(lines: Sequence[Line], values: Sequence[tuple[Line, str]]) -> list[Line]:
+    """The lines with the values of a form: beside a label, else above the next line below, after a name."""
+    placed = list(lines)
+    for value, name in values:
+        beside = [i for i, line in enumerate(placed) if abs(line.height - value.height) < MAX_OFF]
+        if beside:
+            nearest = min(beside, key=lambda i: abs(placed[i].right - value.left))
+            pieces = [*(placed[nearest].pieces or (placed[nearest],)), value]
+            placed[nearest] = joined(sorted(pieces, key=lambda piece: piece.left))
         else:
-            rows.append([line])
-    return rows
+            below = (i for i, line in enumerate(placed) if line.height < value.height)
+            placed.insert(next(below, len(placed)), replace(value, text=f"{value.text} {name}".rstrip()))
+    return placed
 
 
-def _pieces(row: Sequence[Line]) -> list[Line]:
-    return [piece for line in row for piece in line.pieces or (line,)]
+def in_columns(lines: Sequence[Line]) -> list[Line]:
+    """The lines, with prose in two columns that was drawn row by row put in order, column by column."""
+    ordered: list[Line] = []
+    region: list[Line] = []
+    left = right = 0.0
+    for line in lines:
+        pieces = line.pieces or (line,)
+        to_left = max([left, *(piece.right for piece in pieces if piece.left < left)])
+        to_right = min([right, *(piece.left for piece in pieces if piece.left >= left)])
+        fall = region[-1].height - line.height if region else 0.0
+        is_next = fall > 0 and (line.pieces or fall < MAX_LEADING * line.size)
+        if not is_next or to_right - to_left < MIN_GUTTER:
+            ordered += _by_column(region, left)
+            region = []
+            gaps = [(a.right, b.left) for a, b in pairwise(pieces)]
+            to_left, to_right = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0.0, 0.0))
+        region.append(line)
+        left = to_left
+        right = to_right
+    return ordered + _by_column(region, left)
 
 
-def _gaps(row: Sequence[Line]) -> list[Gap]:
-    gaps = [(a.right, b.left) for a, b in pairwise(_pieces(row)) if b.left - a.right >= MIN_GUTTER]
-    return gaps if len(gaps) <= MAX_GUTTERS else []
-
-
-def _narrowed(gutters: Sequence[Gap], above: Sequence[Line], row: Sequence[Line]) -> list[Gap]:
-    """The parts of some gutters that stay empty in the next row; none if the row does not go on."""
-    fall = above[0].height - row[0].height
-    gaps = _gaps(row)
-    is_single = len(_pieces(row)) == 1
-    if fall <= 0 or is_single and fall > MAX_LEADING * row[0].size or not gaps and not is_single:
-        return []
-    empty = [(-inf, row[0].left), *gaps, (row[-1].right, inf)]
-    narrowed = [(max(a, c), min(b, d)) for a, b in gutters for c, d in empty]
-    return [(a, b) for a, b in narrowed if b - a >= MIN_GUTTER][:MAX_GUTTERS]
-
-
-def _by_column(region: Sequence[list[Line]], gutters: Sequence[Gap]) -> list[Line]:
-    """The lines of some rows by column if all columns are prose, else unchanged."""
-    columns: list[list[Line]] = [[] for _ in range(len(gutters) + 1)]
-    for row in region:
-        for column, pieces in groupby(_pieces(row), key=lambda p: sum(a < p.left for a, _ in gutters)):
-            columns[column].append(joined(list(pieces)))
-    widths = [len(_pieces(row)) for row in region]
-    n_full = widths.count(len(columns))
-    is_regular = len(columns) > 1 and n_full >= MIN_ROWS and n_full >= MIN_FULL * len(region)
-    chosen = columns if is_regular and all(map(_is_prose, columns)) else region
-    return [line for lines in chosen for line in lines]
+def _by_column(region: Sequence[Line], gutter: float) -> list[Line]:
+    """The lines of some rows; if both columns are prose, first the parts left of the gutter."""
+    pieces = [piece for line in region for piece in line.pieces or (line,)]
+    columns = [[piece for piece in pieces if (piece.left < gutter) == is_left] for is_left in (True, False)]
+    n_full = sum(len(line.pieces) == 2 for line in region)
+    is_regular = n_full >= MIN_FULL * len(region)
+    return [*columns[0], *columns[1]] if is_regular and all(map(_is_prose, columns)) else list(region)
 
 
 def _is_prose(column: Sequence[Line]) -> bool:
-    """True when most lines are long, and many go on with the sentence of the line before."""
-    widest = max((line.right - line.left for line in column), default=0.0)
-    n_wide = sum(line.right - line.left >= WIDE * widest for line in column)
-    n_continuing = sum(line.text[:1].isalpha() and not line.text[0].isupper() for line in column[1:])
-    return (
-        sum(len(line.text) for line in column) >= MIN_LENGTH * len(column)
-        and len(column) >= MIN_ROWS
-        and n_wide >= MIN_WIDE * len(column)
-        and n_continuing >= MIN_CONTINUING * len(column)
-    )
+    """True for some rows, of which most are long, and many go on with the sentence of the row before."""
+    widths = [line.right - line.left for line in column]
+    n_wide = sum(width >= WIDE * max(widths) for width in widths)
+    n_continuing = sum(line.text[0].isalpha() and not line.text[0].isupper() for line in column)
+    n_characters = sum(len(line.text) for line in column)
+    evidence = min(n_characters / MIN_LENGTH, n_wide / MIN_WIDE, n_continuing / MIN_CONTINUING)
+    return len(column) >= MIN_ROWS and evidence >= len(column)
 
 
 def joined(pieces: Sequence[Line]) -> Line:

@@ -20,29 +20,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from ctypes import c_double, c_int
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from io import BytesIO
-from itertools import groupby, islice, pairwise, takewhile
-from math import hypot, sqrt
+from itertools import groupby, islice, takewhile
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Heading
 
-from .builder import TextBuilder, lowered, raised
+from .builder import TextBuilder
 from .page_layout import (
     NO_TEXT,
-    Line,
     Page,
     drop_running_lines,
     in_columns,
     in_reading_order,
-    joined,
     mark_notes,
+    place_values,
 )
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+    from pypdfium2 import PdfDocument, PdfPage
 
 MEDIA_TYPE = "application/pdf"
 MAX_TEXT = 50_000_000  # characters
@@ -50,23 +49,13 @@ SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
 NO_MEANING = "with fonts that do not say which characters they show"
 DAMAGED = "damaged"
 SCANNED = (NO_TEXT, NO_MEANING)
-DIGITS = re.compile(r"[-+−–,.(]?[0-9][-0-9+−–,.)]{0,20}")
-SMALL = 0.85  # times the size of type, of raised and lowered digits
-REACH = 6  # characters between digits and those beside them; most are line ends that pdfium adds
-MIN_RISE = 0.12  # times the size of type
-MIN_FALL = 0.06
-MIN_GAP = 0.8  # times the size of type, between the pieces of a line
-WORD_BREAK = "\x02"  # pdfium's code for a hyphen that breaks a word at a line end
-UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd\ufffe]")
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
-MAX_UNKNOWN = 0.3  # share of the characters of a readable page
-# If the fonts of a page have no character for most codes, a few control codes show: its letters are wrong.
-FEW_UNKNOWN = 0.05
-MAX_UNMAPPED = 0.5
 MAX_OUTLINE_ENTRIES = 5_000
 MAX_HEADING_WORDS = 40
 SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
 WORD = re.compile(r"[^\W\d_][\w-]*")
+# Programs that cannot show XFA forms show this page.
+PLACEHOLDER = re.compile(r"Please wait\.{3}\s.{0,200}your PDF\s{1,4}viewer may not be able", re.S)
+MAX_PLACEHOLDER = 3_000  # characters
 PAGE_END = "\f"
 # Head, hyphen, end of line or page, tail in lower case, other characters after it, and the next space.
 BROKEN_WORD = re.compile(rf"([^\W\d_]{{2,40}})-([\n{PAGE_END}])([^\W\d_]{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
@@ -97,6 +86,8 @@ def read(data: bytes) -> TextBuilder:
         remarks = list(filter(None, (_remark(pages), _advice(pages))))
         if not builder.length:
             raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
+        if builder.length < MAX_PLACEHOLDER and PLACEHOLDER.search(builder.text):
+            raise DocumentRejected("PDF form that only Adobe Reader shows (XFA). Print it to a PDF there")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
     return builder.described(
@@ -138,6 +129,7 @@ def load_page(pdf: PdfDocument, index: int) -> PdfPage:
 def _read_pages(pdf: PdfDocument) -> list[Page]:
     pages: list[Page] = []
     n_characters = 0
+    pdf.init_forms()
     for index in range(len(pdf)):
         pages.append(_read_page(pdf, index))
         n_characters += len(pages[-1].text)
@@ -155,166 +147,19 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
     """The page at an index from 0; a page that cannot be read has a remark instead of lines."""
     from pypdfium2 import PdfiumError
 
+    from .pdf_lines import Characters, is_garbled, lines_of, signs_of, take_values
+
     try:
+        values = list(take_values(pdf, index)) if pdf.formenv else []
         with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
-            signs = _signs(characters)
-            lines = tuple(_lines(Characters(characters, page.get_rotation()), signs.copy()))
+            signs = signs_of(characters)
+            drawn = list(lines_of(Characters(characters, page.get_rotation()), signs.copy()))
+            lines = tuple(place_values(drawn, values))
             if not Page(lines).text:
                 return Page((), NO_TEXT)
-            return Page((), NO_MEANING) if _is_garbled(characters, signs) else mark_notes(Page(lines))
+            return Page((), NO_MEANING) if is_garbled(characters, signs) else mark_notes(Page(lines))
     except PdfiumError:
         return Page((), DAMAGED)
-
-
-@dataclass(frozen=True, slots=True)
-class Characters:
-    """The characters of a page that is shown rotated clockwise by `rotation` degrees."""
-
-    page: PdfTextPage
-    rotation: int
-
-    def origin(self, i: int) -> tuple[float, float]:
-        """The place of a character on the page as it is shown."""
-        from pypdfium2 import raw
-
-        x = c_double()
-        y = c_double()
-        raw.FPDFText_GetCharOrigin(self.page, i, x, y)
-        return _turned(x.value, y.value, self.rotation)
-
-    def edges(self, i: int) -> tuple[float, float]:
-        """The left and the right edge of a character."""
-        from pypdfium2 import raw
-
-        box = raw.FS_RECTF()
-        raw.FPDFText_GetLooseCharBox(self.page, i, box)
-        x, _ = _turned(box.left, box.bottom, self.rotation)
-        to_x, _ = _turned(box.right, box.top, self.rotation)
-        return min(x, to_x), max(x, to_x)
-
-    def gap(self, a: int, b: int) -> float:
-        """The width of the empty space between two characters."""
-        return self.edges(b)[0] - self.edges(a)[1]
-
-    def size(self, i: int) -> float:
-        """The size of type of a character in points."""
-        from pypdfium2 import raw
-
-        matrix = raw.FS_MATRIX()
-        raw.FPDFText_GetMatrix(self.page, i, matrix)
-        return round(raw.FPDFText_GetFontSize(self.page, i) * hypot(matrix.c, matrix.d), 1)
-
-    def shift(self, i: int, base: int) -> int:
-        """1 for a small character that is raised against another one, -1 for a lowered one, else 0."""
-        size = self.size(base)
-        rise = self.origin(i)[1] - self.origin(base)[1]
-        if self.size(i) > SMALL * size or abs(rise) > size:
-            return 0
-        return (rise > MIN_RISE * size) - (rise < -MIN_FALL * size)
-
-
-def _turned(x: float, y: float, rotation: int) -> tuple[float, float]:
-    """A place on a page as it is shown, rotated clockwise by `rotation` degrees."""
-    return {90: (y, -x), 180: (-x, -y), 270: (-y, x)}.get(rotation, (x, y))
-
-
-def _signs(page: PdfTextPage) -> list[str]:
-    from pypdfium2 import raw
-
-    codes = (raw.FPDFText_GetUnicode(page, i) for i in range(raw.FPDFText_CountChars(page)))
-    return [chr(code) if code < 0x110000 else "\ufffe" for code in codes]
-
-
-def _lines(characters: Characters, signs: list[str]) -> Iterator[Line]:
-    """The lines that are not empty, right-stripped, in the order in which they are drawn; changes `signs`."""
-    from pypdfium2 import raw
-
-    start = 0
-    for i, sign in enumerate([*signs, "\n"]):
-        breaks_word = sign == WORD_BREAK and raw.FPDFText_IsHyphen(characters.page, i) == 1
-        if breaks_word:
-            signs[i] = "-"
-        if breaks_word or sign == "\n" and not _goes_on(characters, signs, i):
-            end = i + breaks_word
-            if _decoded(signs[start:end]):
-                _mark_shifted(characters, signs, start, end)
-                yield _line(characters, signs, start, end)
-            start = i + 1
-
-
-def _goes_on(characters: Characters, signs: list[str], i: int) -> bool:
-    """True when pdfium ends a line only because of raised or lowered characters; clears this line end."""
-    before = i - 1 - (signs[i - 1 : i] == ["\r"])
-    after = i + 1
-    if before < 0 or after >= len(signs):
-        return False
-    base = max(before, after, key=characters.size)
-    is_close = abs(characters.gap(before, after)) < SMALL * characters.size(base)
-    if not is_close or not characters.shift(before + after - base, base):
-        return False
-    signs[before + 1 : after] = [""] * (after - before - 1)
-    return True
-
-
-def _mark_shifted(characters: Characters, signs: list[str], start: int, end: int) -> None:
-    """Write the raised and lowered digits of a line so that they do not join the number before them."""
-    shown = "".join(sign or "\r" for sign in signs[start:end])
-    for match in DIGITS.finditer(shown):
-        run = range(start + match.start(), start + match.end())
-        before = (i for i in range(run[0] - 1, max(start, run[0] - REACH) - 1, -1) if signs[i].strip())
-        after = (i for i in range(run[-1] + 1, min(end, run[-1] + REACH)) if signs[i].strip())
-        sizes = {i: characters.size(i) for i in (*run, *islice(before, 1), *islice(after, 1))}
-        base = max(sizes, key=sizes.__getitem__)
-        if min(sizes[i] for i in run) > SMALL * sizes[base]:
-            continue
-        if max(characters.gap(base, run[0]), characters.gap(run[-1], base)) > SMALL * sizes[base]:
-            continue
-        for shift, group in groupby(run, key=lambda i: characters.shift(i, base)):
-            places = list(group)
-            if shift:
-                text = "".join(signs[i] for i in places)
-                signs[places[0]] = raised(text) if shift > 0 else lowered(text)
-                signs[places[0] + 1 : places[-1] + 1] = [""] * (len(places) - 1)
-
-def _line(characters: Characters, signs: Sequence[str], start: int, end: int) -> Line:
-    """The line of the characters from `start` to `end`, with its pieces if wide gaps part them."""
-    seen = [i for i in range(start, end) if signs[i].strip()]
-    largest = max(seen[0], seen[-1], key=characters.size)
-    size = characters.size(largest)
-    _, height = characters.origin(largest)
-    splits = [(a, b) for a, b in pairwise(seen) if b - a > 1 and characters.gap(a, b) > MIN_GAP * size]
-    starts = [seen[0], *(b for _, b in splits)]
-    ends = [*(a for a, _ in splits), seen[-1]]
-    pieces = [
-        Line(_decoded(signs[a : b + 1]), height, characters.edges(a)[0], characters.edges(b)[1], size)
-        for a, b in zip(starts, ends, strict=True)
-    ]
-    return replace(joined(pieces), text=_decoded(signs[start:end]))
-
-
-def _decoded(signs: Sequence[str]) -> str:
-    """The text of some characters, with surrogate pairs joined and visible soft hyphens replaced."""
-    text = "".join(signs).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
-
-
-def _is_garbled(characters: PdfTextPage, signs: Sequence[str]) -> bool:
-    """True when the characters of the fonts cannot be those that a person sees."""
-    from pypdfium2 import raw
-
-    suspects = {i for i, sign in enumerate(signs) if UNKNOWN.match(sign)}
-    if len(suspects) <= FEW_UNKNOWN * sum(sign > " " for sign in signs):
-        return False  # without a look at each character
-    shown = [
-        i
-        for i in range(len(signs))
-        if raw.FPDFText_IsGenerated(characters, i) != 1 and raw.FPDFText_IsHyphen(characters, i) != 1
-    ]
-    n_unknown = sum(i in suspects for i in shown)
-    if n_unknown <= FEW_UNKNOWN * len(shown):
-        return False
-    n_unmapped = sum(raw.FPDFText_HasUnicodeMapError(characters, i) == 1 for i in shown)
-    return bool(n_unknown > MAX_UNKNOWN * len(shown) or n_unmapped > MAX_UNMAPPED * len(shown))
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:

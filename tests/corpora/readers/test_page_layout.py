@@ -49,7 +49,9 @@ def test_page_numbers_of_left_and_right_pages_are_dropped() -> None:
     assert lines_left(*pages) == [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]
 
 
-@pytest.mark.parametrize("title", ["Week {}", "Invoice 100{}", "202{}", "Chapter {}", "Page-Turner {}", "{}A"])
+@pytest.mark.parametrize(
+    "title", ["Week {}", "Invoice 100{}", "202{}", "Chapter {}", "Page-Turner {}", "{}A"]
+)
 def test_titles_with_a_number_stay(title: str) -> None:
     pages = [[title.format(i), "abcdef"[i]] for i in range(1, 6)]
     assert lines_left(*pages) == pages
