@@ -57,8 +57,10 @@ WORD = re.compile(r"[^\W\d_][\w-]*")
 PLACEHOLDER = re.compile(r"Please wait\.{3}\s.{0,200}your PDF\s{1,4}viewer may not be able", re.S)
 MAX_PLACEHOLDER = 3_000  # characters
 PAGE_END = "\f"
-# Head, hyphen, end of line or page, tail in lower case, other characters after it, and the next space.
-BROKEN_WORD = re.compile(rf"([^\W\d_]{{2,40}})-([\n{PAGE_END}])([^\W\d_]{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
+# Head, hyphen, end of line or page, tail, other characters after it, and the next space.
+BROKEN_WORD = re.compile(rf"(\w{{1,40}})-([\n{PAGE_END}])(\w{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
+# In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
+LOOSE = {"and", "or", "to", "und", "oder", "bis"}
 
 MAX_WIDTH = 2_000  # pixels
 MAX_PIXELS = 8_000_000
@@ -165,19 +167,25 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
 def rejoin_words(pages: Iterable[str]) -> list[str]:
     """The pages with each broken word made whole on the line, or page, where it begins.
 
-    A PDF does not tell whether the hyphen at a line end belongs to the word. "co-\\noperate" keeps it if
-    "co-operate" occurs elsewhere in the document and "cooperate" does not. Pages must not have form feeds.
+    A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals and
+    single letters. "co-\\noperate" keeps it if "co-operate" occurs elsewhere in the document, or another
+    compound of these two words, and "cooperate" does not. Pages must not have form feeds.
     """
     text = PAGE_END.join(pages)
     words = {word.lower() for word in WORD.findall(text)}
+    heads = {word.partition("-")[0] for word in words if "-" in word.rstrip("-")} & words
 
     def whole(match: re.Match[str]) -> str:
         head, end, tail, rest, _ = match.groups()
-        if not tail.islower():
-            return match[0]
         hyphenated = f"{head}-{tail}"
         joined = f"{head}{tail}"
-        keep = hyphenated.lower() in words and joined.lower() not in words
+        if joined.lower() in words:
+            return f"{joined}{rest}{end}"
+        if tail.isupper() or tail in LOOSE:
+            return match[0]
+        is_plain = joined.isalpha() and len(head) > 1 and not head.isupper() and tail.islower()
+        is_compound = head.lower() in heads and tail in words
+        keep = not is_plain or is_compound or hyphenated.lower() in words
         return f"{hyphenated if keep else joined}{rest}{end}"
 
     return BROKEN_WORD.sub(whole, text).split(PAGE_END)
