@@ -197,13 +197,14 @@ def place_values(lines: Sequence[Line], values: Sequence[tuple[Line, str]]) -> l
     """The lines with the values of a form: beside a label, else above the next line below, after a name."""
     placed = list(lines)
     for value, name in values:
-        beside = [i for i, line in enumerate(placed) if abs(line.height - value.height) < MAX_OFF]
+        searched = placed[:MAX_LINES]
+        beside = [i for i, line in enumerate(searched) if abs(line.height - value.height) < MAX_OFF]
         if beside:
             nearest = min(beside, key=lambda i: abs(placed[i].right - value.left))
             pieces = [*(placed[nearest].pieces or (placed[nearest],)), value]
             placed[nearest] = joined(sorted(pieces, key=lambda piece: piece.left))
         else:
-            below = (i for i, line in enumerate(placed) if line.height < value.height)
+            below = (i for i, line in enumerate(searched) if line.height < value.height)
             placed.insert(next(below, len(placed)), replace(value, text=f"{value.text} {name}".rstrip()))
     return placed
 

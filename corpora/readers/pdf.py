@@ -167,13 +167,13 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
 def rejoin_words(pages: Iterable[str]) -> list[str]:
     """The pages with each broken word made whole on the line, or page, where it begins.
 
-    A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals and
-    single letters. "co-\\noperate" keeps it if "co-operate" occurs elsewhere in the document, or another
-    compound of these two words, and "cooperate" does not. Pages must not have form feeds.
+    A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals
+    and single letters. "co-\\noperate" keeps it if the document holds "co-operate", or "operate"
+    and "co" alone and in another compound; but not if "cooperate" occurs. Pages must not have form feeds.
     """
     text = PAGE_END.join(pages)
-    words = {word.lower() for word in WORD.findall(text)}
-    heads = {word.partition("-")[0] for word in words if "-" in word.rstrip("-")} & words
+    words = {word.lower() for word in WORD.findall(BROKEN_WORD.sub(" ", text))}
+    heads = {word.partition("-")[0] for word in words if "-" in word} & words
 
     def whole(match: re.Match[str]) -> str:
         head, end, tail, rest, _ = match.groups()

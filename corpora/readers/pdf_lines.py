@@ -69,7 +69,7 @@ class Characters:
         """The size of type of a character in points."""
         matrix = raw.FS_MATRIX()
         raw.FPDFText_GetMatrix(self.page, i, matrix)
-        return round(raw.FPDFText_GetFontSize(self.page, i) * hypot(matrix.c, matrix.d), 1)
+        return float(round(raw.FPDFText_GetFontSize(self.page, i) * hypot(matrix.c, matrix.d), 1))
 
     def shift(self, base: int, i: int) -> int:
         """1 for a small character that is raised against another one, -1 for a lowered one, else 0."""

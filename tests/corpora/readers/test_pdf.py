@@ -215,6 +215,10 @@ def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None
         ("Jean-\nPaul and 1840-\n1850 and a -\nb", "Jean-Paul\nand 1840-1850\nand a -\nb"),
         ("an e-\nmail in a 24-\nhour UN-\nled day", "an e-mail\nin a 24-hour\nUN-led\nday"),
         ("well, well-\nknown, well-made known", "well, well-known,\nwell-made known"),
+        (
+            "the state-\nments, pay-\nments of state-owned state",
+            "the statements,\npayments\nof state-owned state",
+        ),
         ("in-\nform the in and form", "inform\nthe in and form"),
         ("Haupt-\nund Neben, PAR-\nALLEL", "Haupt-\nund Neben, PAR-\nALLEL"),
         ("end-\n\nnext", "end-\n\nnext"),
