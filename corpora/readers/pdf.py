@@ -30,10 +30,18 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Heading
 
 from .builder import TextBuilder
-from .page_layout import NO_TEXT, Line, Page, drop_running_lines, in_reading_order
+from .page_layout import (
+    NO_TEXT,
+    Page,
+    drop_running_lines,
+    in_columns,
+    in_reading_order,
+    mark_notes,
+    place_values,
+)
 
 if TYPE_CHECKING:
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
+    from pypdfium2 import PdfDocument, PdfPage
 
 MEDIA_TYPE = "application/pdf"
 MAX_TEXT = 50_000_000  # characters
@@ -41,21 +49,18 @@ SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
 NO_MEANING = "with fonts that do not say which characters they show"
 DAMAGED = "damaged"
 SCANNED = (NO_TEXT, NO_MEANING)
-NEW_LINE = ord("\n")
-WORD_BREAK = 2  # pdfium's code for a hyphen that breaks a word at a line end
-UNKNOWN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\uf8ff\ufffd]")
-UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
-MAX_UNKNOWN = 0.3  # share of the characters of a readable page
-# If the fonts of a page have no character for most codes, a few control codes show: its letters are wrong.
-FEW_UNKNOWN = 0.05
-MAX_UNMAPPED = 0.5
 MAX_OUTLINE_ENTRIES = 5_000
 MAX_HEADING_WORDS = 40
 SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
 WORD = re.compile(r"[^\W\d_][\w-]*")
+# Programs that cannot show XFA forms show this page.
+PLACEHOLDER = re.compile(r"Please wait\.{3}\s.{0,200}your PDF\s{1,4}viewer may not be able", re.S)
+MAX_PLACEHOLDER = 3_000  # characters
 PAGE_END = "\f"
-# Head, hyphen, end of line or page, tail in lower case, other characters after it, and the next space.
-BROKEN_WORD = re.compile(rf"([^\W\d_]{{2,40}})-([\n{PAGE_END}])([^\W\d_]{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
+# Head, hyphen, end of line or page, tail, other characters after it, and the next space.
+BROKEN_WORD = re.compile(rf"(\w{{1,40}})-([\n{PAGE_END}])(\w{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
+# In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
+LOOSE = {"and", "or", "to", "und", "oder", "bis"}
 
 MAX_WIDTH = 2_000  # pixels
 MAX_PIXELS = 8_000_000
@@ -83,6 +88,8 @@ def read(data: bytes) -> TextBuilder:
         remarks = list(filter(None, (_remark(pages), _advice(pages))))
         if not builder.length:
             raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
+        if builder.length < MAX_PLACEHOLDER and PLACEHOLDER.search(builder.text):
+            raise DocumentRejected("PDF form that only Adobe Reader shows (XFA). Print it to a PDF there")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
     return builder.described(
@@ -124,6 +131,7 @@ def load_page(pdf: PdfDocument, index: int) -> PdfPage:
 def _read_pages(pdf: PdfDocument) -> list[Page]:
     pages: list[Page] = []
     n_characters = 0
+    pdf.init_forms()
     for index in range(len(pdf)):
         pages.append(_read_page(pdf, index))
         n_characters += len(pages[-1].text)
@@ -131,91 +139,53 @@ def _read_pages(pdf: PdfDocument) -> list[Page]:
             raise DocumentRejected(
                 f"more than {MAX_TEXT:,} characters of text, the limit, by page {index + 1}"
             )
-    return [replace(page, lines=tuple(in_reading_order(page.lines))) for page in drop_running_lines(pages)]
+    return [
+        replace(page, lines=tuple(in_reading_order(in_columns(page.lines))))
+        for page in drop_running_lines(pages)
+    ]
 
 
 def _read_page(pdf: PdfDocument, index: int) -> Page:
     """The page at an index from 0; a page that cannot be read has a remark instead of lines."""
     from pypdfium2 import PdfiumError
 
+    from .pdf_lines import Characters, is_garbled, lines_of, signs_of, take_values
+
     try:
+        values = list(take_values(pdf, index)) if pdf.formenv else []
         with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
-            lines = tuple(_lines(characters, page.get_rotation()))
+            signs = signs_of(characters)
+            drawn = list(lines_of(Characters(characters, page.get_rotation()), signs.copy()))
+            lines = tuple(place_values(drawn, values))
             if not Page(lines).text:
                 return Page((), NO_TEXT)
-            return Page((), NO_MEANING) if _is_garbled(characters) else Page(lines)
+            return Page((), NO_MEANING) if is_garbled(characters, signs) else mark_notes(Page(lines))
     except PdfiumError:
         return Page((), DAMAGED)
-
-
-def _lines(characters: PdfTextPage, rotation: int) -> Iterator[Line]:
-    """The lines that are not empty, right-stripped, in the order in which they are drawn."""
-    from pypdfium2 import raw
-
-    codes = [raw.FPDFText_GetUnicode(characters, i) for i in range(raw.FPDFText_CountChars(characters))]
-    start = 0
-    for i, code in enumerate([*codes, NEW_LINE]):
-        breaks_word = code == WORD_BREAK and raw.FPDFText_IsHyphen(characters, i) == 1
-        if code == NEW_LINE or breaks_word:
-            text = _decoded(codes[start:i])
-            if text:
-                left, height = _origin(characters, start, rotation)
-                right, _ = _origin(characters, start + len(text) - 1, rotation)
-                yield Line(text + "-" * breaks_word, height, left, right)
-            start = i + 1
-
-
-def _decoded(codes: list[int]) -> str:
-    """The text of some codes, with surrogate pairs joined and visible soft hyphens replaced."""
-    text = "".join(chr(code) for code in codes if code < 0x110000)
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return UNSEEN.sub("", text).replace("\xad", "-").rstrip()
-
-
-def _origin(characters: PdfTextPage, i: int, rotation: int) -> tuple[float, float]:
-    """The place of a character on the page as it is shown, rotated clockwise by `rotation` degrees."""
-    from pypdfium2 import raw
-
-    x = c_double()
-    y = c_double()
-    raw.FPDFText_GetCharOrigin(characters, i, x, y)
-    turned = {90: (y.value, -x.value), 180: (-x.value, -y.value), 270: (-y.value, x.value)}
-    return turned.get(rotation, (x.value, y.value))
-
-
-def _is_garbled(characters: PdfTextPage) -> bool:
-    """True when the characters of the fonts cannot be those that a person sees."""
-    from pypdfium2 import raw
-
-    shown = [
-        i
-        for i in range(raw.FPDFText_CountChars(characters))
-        if raw.FPDFText_IsGenerated(characters, i) != 1 and raw.FPDFText_IsHyphen(characters, i) != 1
-    ]
-    codes = (raw.FPDFText_GetUnicode(characters, i) for i in shown)
-    n_unknown = sum(code >= 0x110000 or UNKNOWN.match(chr(code)) is not None for code in codes)
-    if n_unknown <= FEW_UNKNOWN * len(shown):
-        return False
-    n_unmapped = sum(raw.FPDFText_HasUnicodeMapError(characters, i) == 1 for i in shown)
-    return bool(n_unknown > MAX_UNKNOWN * len(shown) or n_unmapped > MAX_UNMAPPED * len(shown))
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
     """The pages with each broken word made whole on the line, or page, where it begins.
 
-    A PDF does not tell whether the hyphen at a line end belongs to the word. "co-\\noperate" keeps it if
-    "co-operate" occurs elsewhere in the document and "cooperate" does not. Pages must not have form feeds.
+    A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals
+    and single letters. "co-\\noperate" keeps it if the document holds "co-operate", or "operate"
+    and "co" alone and in another compound; but not if "cooperate" occurs. Pages must not have form feeds.
     """
     text = PAGE_END.join(pages)
-    words = {word.lower() for word in WORD.findall(text)}
+    words = {word.lower() for word in WORD.findall(BROKEN_WORD.sub(" ", text))}
+    heads = {word.partition("-")[0] for word in words if "-" in word} & words
 
     def whole(match: re.Match[str]) -> str:
         head, end, tail, rest, _ = match.groups()
-        if not tail.islower():
-            return match[0]
         hyphenated = f"{head}-{tail}"
         joined = f"{head}{tail}"
-        keep = hyphenated.lower() in words and joined.lower() not in words
+        if joined.lower() in words:
+            return f"{joined}{rest}{end}"
+        if tail.isupper() or tail in LOOSE:
+            return match[0]
+        is_plain = joined.isalpha() and len(head) > 1 and not head.isupper() and tail.islower()
+        is_compound = head.lower() in heads and tail in words
+        keep = not is_plain or is_compound or hyphenated.lower() in words
         return f"{hyphenated if keep else joined}{rest}{end}"
 
     return BROKEN_WORD.sub(whole, text).split(PAGE_END)

@@ -12,8 +12,13 @@ from spanwise.corpora.readers.page_layout import Line, Page, drop_running_lines,
 HEIGHT = 700
 
 
-def pages_of(*pages: list[str]) -> list[Page]:
-    return [Page(tuple(Line(text, HEIGHT - 14 * i) for i, text in enumerate(lines))) for lines in pages]
+def pages_of(*pages: list[str], first_size: float = 10.0) -> list[Page]:
+    return [
+        Page(
+            tuple(Line(text, HEIGHT - 14 * i, size=10.0 if i else first_size) for i, text in enumerate(lines))
+        )
+        for lines in pages
+    ]
 
 
 def lines_left(*pages: list[str]) -> list[list[str]]:
@@ -22,6 +27,39 @@ def lines_left(*pages: list[str]) -> list[list[str]]:
 
 def test_page_numbers_are_dropped() -> None:
     assert lines_left(["a", "- 7 -"], ["b", "- 8 -"], ["c", "- 9 -"]) == [["a"], ["b"], ["c"]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "third"),
+    [
+        ("Page 1 of 3", "Page 2 of 3", "Page 3 of 3"),
+        ("1234", "1235", "1236"),
+        ("Seite 9/20", "Seite 10/20", "Seite 11/20"),
+        ("iii", "iv", "v"),
+        ("p. 99", "p. 100", "p. 101"),
+        ("| 7", "| 8", "| 9"),
+    ],
+)
+def test_bare_page_numbers_of_any_kind_are_dropped(first: str, second: str, third: str) -> None:
+    assert lines_left(["a", first], ["b", second], ["c", third]) == [["a"], ["b"], ["c"]]
+
+
+def test_page_numbers_of_left_and_right_pages_are_dropped() -> None:
+    pages = [["a", "1"], ["2 |", "b"], ["c", "3"], ["4 |", "d"], ["e", "5"], ["6 |", "f"]]
+    assert lines_left(*pages) == [["a"], ["b"], ["c"], ["d"], ["e"], ["f"]]
+
+
+@pytest.mark.parametrize(
+    "title", ["Week {}", "Invoice 100{}", "202{}", "Chapter {}", "Page-Turner {}", "{}A"]
+)
+def test_titles_with_a_number_stay(title: str) -> None:
+    pages = [[title.format(i), "abcdef"[i]] for i in range(1, 6)]
+    assert lines_left(*pages) == pages
+
+
+def test_large_numbers_stay() -> None:
+    pages = pages_of(["1", "the first"], ["2", "the second"], ["3", "the third"], first_size=24.0)
+    assert drop_running_lines(pages) == pages
 
 
 def test_a_header_stays_only_on_its_first_page() -> None:

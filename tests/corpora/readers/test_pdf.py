@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import BytesIO
 
 import pytest
@@ -86,6 +87,112 @@ def test_the_values_of_forms_are_read() -> None:
     assert read(file.getvalue(), "a.pdf").text.split() == ["Miller", "Hale"]
 
 
+def form_of(draw: Callable[[Canvas], object]) -> str:
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(600, 800))
+    draw(canvas)
+    canvas.save()
+    return read(file.getvalue(), "a.pdf").text
+
+
+def test_the_values_of_forms_stand_beside_or_below_their_labels() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(50, 700, "Name:")
+        canvas.drawString(350, 700, "Born:")
+        canvas.drawString(50, 660, "Country")
+        canvas.drawString(50, 600, "Signed")
+        canvas.acroForm.textfield(name="born", value="1931", x=390, y=695, height=20, width=80)
+        canvas.acroForm.textfield(name="name", value="Birgit Sand", x=90, y=695, height=20, width=200)
+        canvas.acroForm.choice(
+            name="land", value="NO", options=[("Norway", "NO"), ("Sweden", "SE")], x=50, y=630
+        )
+
+    assert form_of(draw) == "Name: Birgit Sand Born: 1931\nCountry\nNorway\nSigned"
+
+
+def test_boxes_are_ticked_or_not_and_named_without_a_label() -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(80, 700, "Married")
+        canvas.acroForm.checkbox(name="married", checked=True, x=50, y=695, size=20)
+        canvas.acroForm.checkbox(name="owner", tooltip="Owner of a boat", x=50, y=635, size=20)
+
+    assert form_of(draw) == "☒ Married\n☐ Owner of a boat"
+
+
+def test_the_placeholder_of_an_xfa_form_is_refused() -> None:
+    lines = [
+        "Please wait...",
+        "If this message is not eventually replaced, your PDF",
+        "viewer may not be able to",
+    ]
+    with pytest.raises(DocumentRejected, match="only Adobe Reader shows"):
+        read(pdf_of([lines]), "a.pdf")
+
+
+def shifted_text(*runs: tuple[str, float], notes: str = "") -> str:
+    file = BytesIO()
+    canvas = Canvas(file)
+    text = canvas.beginText(50, 700)
+    for words, rise in runs:
+        text.setFont("Helvetica", 8 if rise else 12)
+        text.setRise(rise)
+        text.textOut(words)
+    canvas.drawText(text)
+    canvas.setFont("Helvetica", 8)
+    canvas.drawString(50, 50, notes)
+    canvas.save()
+    return read(file.getvalue(), "a.pdf").text.rstrip()
+
+
+def test_raised_digits_do_not_join_a_number() -> None:
+    assert shifted_text(("3.2 x 10", 0), ("-6", 5), (" t of 1539", 0), ("5", 4)) == "3.2 x 10⁻⁶ t of 1539⁵"
+
+
+def test_lowered_digits_do_not_join_a_number() -> None:
+    assert shifted_text(("H", 0), ("2", -3), ("O and 3 log", 0), ("10", -2)) == "H₂O and 3 log₁₀"
+
+
+def test_a_raised_number_with_a_note_is_a_reference() -> None:
+    runs = [("in 1539", 0), ("5", 5), (" on 10", 0), ("5", 5), (" m", 0)]
+    assert shifted_text(*runs, notes="5 Or 1540.") == "in 1539 [5] on 10⁵ m\n5 Or 1540."
+
+
+LEFT = [
+    "The committee read the annual",
+    "report and found that the ferry",
+    "carried fewer people. It",
+    "asked the treasurer why.",
+]
+RIGHT = [
+    "In March the harbour was closed",
+    "because ice had broken a pier.",
+    "The board approved all of the",
+    "budget for the coming year.",
+]
+
+
+def in_rows(*columns: list[str]) -> str:
+    def draw(canvas: Canvas) -> None:
+        for y, cells in enumerate(zip(*columns, strict=True)):
+            for x, cell in enumerate(cells):
+                canvas.drawString(50 + 200 * x, 700 - 14 * y, cell)
+
+    return form_of(draw)
+
+
+def test_prose_in_two_columns_drawn_row_by_row_is_read_by_column() -> None:
+    assert in_rows(LEFT, RIGHT) == "\n".join([*LEFT, *RIGHT])
+
+
+def test_rows_of_tables_stay() -> None:
+    names = ["oak table", "ash chair", "elm bench", "pine shelf"]
+    assert in_rows(names, RIGHT) == "\n".join(map(" ".join, zip(names, RIGHT, strict=True)))
+    sentences = [f"{name.title()} with four legs of oak" for name in names]
+    assert in_rows(sentences, LEFT) == "\n".join(map(" ".join, zip(sentences, LEFT, strict=True)))
+    dates = ["1", "2", "3", "4"]
+    assert in_rows(LEFT, RIGHT, dates).startswith(f"{LEFT[0]} {RIGHT[0]} 1\n")
+
+
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None:
     file = BytesIO()
@@ -105,7 +212,15 @@ def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None
         ("par-\nallel lines", "parallel\nlines"),
         ("a well-\nknown and well-known mill", "a well-known\nand well-known mill"),
         ("co-\noperate cooperate co-operate", "cooperate\ncooperate co-operate"),
-        ("Jean-\nPaul and 1840-\n1850 and a -\nb", "Jean-\nPaul and 1840-\n1850 and a -\nb"),
+        ("Jean-\nPaul and 1840-\n1850 and a -\nb", "Jean-Paul\nand 1840-1850\nand a -\nb"),
+        ("an e-\nmail in a 24-\nhour UN-\nled day", "an e-mail\nin a 24-hour\nUN-led\nday"),
+        ("well, well-\nknown, well-made known", "well, well-known,\nwell-made known"),
+        (
+            "the state-\nments, pay-\nments of state-owned state",
+            "the statements,\npayments\nof state-owned state",
+        ),
+        ("in-\nform the in and form", "inform\nthe in and form"),
+        ("Haupt-\nund Neben, PAR-\nALLEL", "Haupt-\nund Neben, PAR-\nALLEL"),
         ("end-\n\nnext", "end-\n\nnext"),
         ("the coun-\fcil, which\fmet-\f\fal", "the council,\fwhich\fmet-\f\fal"),
     ],
