@@ -217,7 +217,13 @@ def rebuilt(kind: Any, value: Any) -> Any:
     """
     if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)
-        return kind(**{each.name: rebuilt(hints[each.name], value[each.name]) for each in fields(kind)})
+        return kind(
+            **{
+                each.name: rebuilt(hints[each.name], value[each.name])
+                for each in fields(kind)
+                if each.name in value
+            }
+        )
     arguments = get_args(kind)
     if get_origin(kind) in (tuple, list):
         return get_origin(kind)(rebuilt(arguments[0], item) for item in value)
