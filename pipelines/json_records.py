@@ -213,7 +213,7 @@ def rebuilt(kind: Any, value: Any) -> Any:
 
     >>> from spanwise.types import Span
     >>> rebuilt(tuple[Span, ...], [{"document_id": "a.txt", "start": 0, "end": 2, "text": "on"}])
-    (Span(document_id='a.txt', start=0, end=2, text='on'),)
+    (Span(document_id='a.txt', start=0, end=2, text='on', left_out=()),)
     """
     if isinstance(kind, type) and is_dataclass(kind):
         hints = _hints(kind)

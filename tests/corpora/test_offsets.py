@@ -10,6 +10,7 @@ from helpers.document_checks import check
 from helpers.files import MAKERS
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from spanwise.corpora.decoding import TERMINAL
 from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DocumentRejected
