@@ -5,6 +5,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start some hundred processes; compiled modules are loaded faster.
+unexport PYTHONDONTWRITEBYTECODE
 TARGET ?= list
 SECONDS ?= 600
 

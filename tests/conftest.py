@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -34,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Close the network for this process and its children, and choose a seed unless one is set."""
     os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
     os.environ["HF_HUB_OFFLINE"] = "1"
+    os.environ["LANGSMITH_TRACING"] = "false"
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of torch are slow on busy cores
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(OFFLINE), os.environ.get("PYTHONPATH")]))
@@ -56,6 +58,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if RELIABILITY in item.path.parents and not item.get_closest_marker("smoke"):
             item.add_marker("reliability")
+
+
+def pytest_collection_finish() -> None:
+    """Leave the modules and tests that stay to the end out of every later garbage collection."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:

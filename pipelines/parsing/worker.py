@@ -1,7 +1,7 @@
 """The child process: parses one file per request, or draws a page of it, within limits that it cannot lift.
 
 Parent and child exchange a line of JSON and blocks of bytes, so no message can run code. The child ends when
-its parent does. On macOS, which has no limit on memory, only the parent's timeout holds.
+its parent does. macOS has no limit on memory: there the other limits end a child that takes too much.
 """
 
 import json

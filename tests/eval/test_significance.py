@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from scipy import stats
 
 from spanwise.eval.significance import bootstrap_interval, compare, randomization_test
 
 ALTERNATIVES = ("two-sided", "less")
 SMALL = st.lists(st.sampled_from([-1.0, -0.5, -0.1, 0.0, 0.1, 0.3, 1.0]), min_size=1, max_size=9)
+
+
+@pytest.fixture(scope="module")
+def stats():
+    """`scipy.stats`, imported where it is used: it takes a second."""
+    return importlib.import_module("scipy.stats")
 
 
 def drawn(n, seed=0, shift=0.0):
@@ -30,7 +36,7 @@ def by_enumeration(differences, alternative):
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_the_exact_p_value_equals_that_of_scipy(alternative):
+def test_the_exact_p_value_equals_that_of_scipy(stats, alternative):
     for seed in range(20):
         differences = drawn(11, seed, 0.4)
         theirs = stats.permutation_test(
@@ -45,7 +51,7 @@ def test_the_exact_p_value_equals_that_of_scipy(alternative):
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_random_signs_come_near_the_normal_limit(alternative):
+def test_random_signs_come_near_the_normal_limit(stats, alternative):
     differences = drawn(2_000, 3, 0.03)
     z = differences.sum() / np.sqrt((differences**2).sum())
     tails = {"two-sided": 2 * stats.norm.sf(abs(z)), "less": stats.norm.cdf(z)}
@@ -85,7 +91,7 @@ def test_errors_name_wrong_arguments(arguments, message):
         randomization_test(*arguments)
 
 
-def test_the_interval_equals_scipys_percentile_interval():
+def test_the_interval_equals_scipys_percentile_interval(stats):
     differences = drawn(60, 1)
     theirs = stats.bootstrap(
         (differences,), np.mean, method="percentile", n_resamples=20_000, rng=1
