@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from io import StringIO
-from itertools import chain, repeat
 from pathlib import PurePosixPath
 from typing import Self
 
@@ -31,10 +30,33 @@ MATH_SIGNS = {"num": "/", "deg": "√"}  # after the parts of fractions and root
 NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE)))
 SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}|\\n]*(?:{LEVEL}\\1[^{UP}-{NOTE}|\\n]*)*")
 NOTE_AFTER_WORDS = re.compile(f"(?<=\\S){NOTE}")
-MAX_SPAN = 63  # columns; Word allows no more
-MAX_REPEATED = 300  # characters of a cell that spans others
+BAR = " | "
+MAX_SPAN = 1_000  # rows and columns of a cell, as in browsers
+MAX_REPEATED = 200  # characters; a longer cell that spans others is written once
+MAX_ADDED = 50_000  # cells of a table that repeat others
+MAX_WIDTH = 100  # cells to which the rows of a table are filled
+WHOLE = re.compile("-?[0-9]{1,9}")
 # File names and templates that programs store as a title.
 PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rtf|txt|qxd)", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a table.
+
+    text: its words; None repeats the cell above.
+    rows, columns: how many it spans.
+    """
+
+    text: str | None
+    rows: int = 1
+    columns: int = 1
+
+    @classmethod
+    def spanning(cls, text: str | None, rows: object, columns: object) -> Self:
+        """A cell whose spans are the values of attributes; 0 means all that follow."""
+        n_rows, n_columns = (min(whole(value, 1) or MAX_SPAN, MAX_SPAN) for value in (rows, columns))
+        return cls(text, max(n_rows, 1), max(n_columns, 1))
 
 
 class TextBuilder:
@@ -105,6 +127,11 @@ class TextBuilder:
         start = self.write_paragraph(text)
         self.add_heading(start, level)
         return start
+
+    def write_table(self, rows: Iterable[Iterable[Cell]]) -> None:
+        """Write a line for each row of a table, see `grid`."""
+        for row in grid(rows):
+            self.write_paragraph(BAR.join(row), blank=False)
 
     def described(self, media_type: str, *titles: str, **metadata: str) -> Self:
         """The builder itself, with the type, possible titles (best first) and metadata of its document."""
@@ -250,32 +277,52 @@ def settle(text: str) -> str:
     return NOTE_AFTER_WORDS.sub(" ", text).translate(NO_MARKS)
 
 
-def spread(text: str, columns: int) -> list[str]:
-    """The text of a cell for each column that it covers."""
-    return [text] + [_again(text)] * (min(columns, MAX_SPAN) - 1)
+def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:
+    """The texts of a table by row and column; each cell that spans others is repeated in them.
+
+    Rows are filled to equal numbers of cells; rows without words are left out.
+
+    >>> grid([[Cell("Town"), Cell("Mill")], [Cell("Eskery", rows=2), Cell("Low")], [Cell("High")]])
+    [['Town', 'Mill'], ['Eskery', 'Low'], ['Eskery', 'High']]
+    """
+    spare = MAX_ADDED
+    lines: list[dict[int, str]] = []  # by column
+    spans: dict[int, int] = {}  # the number of rows to which the cell of a column still reaches
+    above: dict[int, str] = {}
+    for row in rows:
+        line = {column: _again(above[column]) for column in spans}
+        spare -= len(spans)
+        spans = {column: left - 1 for column, left in spans.items() if left > 1 and spare > 0}
+        has_words = False
+        column = 0
+        for cell in row:
+            while column in line:
+                column += 1
+            text = _again(above.get(column, "")) if cell.text is None else cell.text
+            n_columns = cell.columns if spare > 0 else 1
+            spare -= n_columns - 1
+            line[column] = text
+            for covered in range(column, column + n_columns):
+                line.setdefault(covered, _again(text))
+                if cell.rows > 1:
+                    spans[covered] = cell.rows - 1
+            has_words = has_words or bool(cell.text)
+        above = line
+        if has_words:
+            lines.append(line)
+    width = min(max((max(line) + 1 for line in lines), default=0), MAX_WIDTH)
+    return [[line.get(column, "") for column in range(max(width, max(line) + 1))] for line in lines]
 
 
 def _again(text: str) -> str:
-    """The text of a cell in the next cell that it covers; a small file must not repeat a long text."""
+    """The text of a cell in the next cell that it spans; a small file must not repeat a long text."""
     return text if len(text) <= MAX_REPEATED else ""
 
 
-def table_lines(rows: Iterable[Iterable[str | None]]) -> list[str]:
-    """The lines of a table, with the same number of cells; None repeats the cell above.
-
-    Rows without words are left out.
-
-    >>> table_lines([["Town", "Mill"], ["Eskery", "Low"], [None], ["", ""]])
-    ['Town | Mill', 'Eskery | Low', 'Eskery | ']
-    """
-    filled: list[list[str]] = []
-    above: list[str] = []
-    for row in rows:
-        pairs = zip(row, chain(above, repeat("")), strict=False)
-        above = [_again(old) if cell is None else cell for cell, old in pairs]
-        filled.append(above)
-    width = min(max(map(len, filled), default=0), MAX_SPAN)
-    return [" | ".join(row + [""] * (width - len(row))) for row in filled if any(row)]
+def whole(value: object, default: int = 0) -> int:
+    """The number in an attribute, else the default."""
+    text = str(value or "")
+    return int(text) if WHOLE.fullmatch(text) else default
 
 
 def choose_title(*candidates: str, document_id: str) -> str:

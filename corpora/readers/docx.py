@@ -21,18 +21,17 @@ from ..archive import choose_alternatives, local_name, office_file, setting
 from . import html, markup, rtf
 from .builder import (
     MATH_SIGNS,
-    MAX_SPAN,
     NOTE,
     SHIFTS,
+    Cell,
     TextBuilder,
     join_remarks,
     one_line,
     settle,
     shifted,
-    spread,
-    table_lines,
+    whole,
 )
-from .numbering import Numbering, whole
+from .numbering import Numbering
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -281,20 +280,16 @@ class BodyWriter:
                 self.write_blocks(cell)
             return
         self.builder.end_line(blank=True)
-        for line in table_lines(map(self._row, rows, cells)):
-            self.builder.write(line)
-            self.builder.end_line()
+        self.builder.write_table(map(self._row, rows, cells))
 
-    def _row(self, row: Element, cells: list[Element]) -> list[str | None]:
-        """The text of each column of a row; None below a cell that spans rows."""
-        columns: list[str | None] = [""] * min(whole(setting(row, "trPr/gridBefore")), MAX_SPAN)
+    def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
+        """The cells of a row, after the columns that it leaves out."""
+        if before := setting(row, "trPr/gridBefore"):
+            yield Cell.spanning("", 1, before)
         for cell in cells:
-            span = whole(setting(cell, "tcPr/gridSpan"))
-            if setting(cell, "tcPr/vMerge", "continue") == "continue":
-                columns += [None] * min(span or 1, MAX_SPAN)
-            else:
-                columns += spread(self._words(cell), span)
-        return columns
+            is_merged = setting(cell, "tcPr/vMerge", "continue") == "continue"
+            words = None if is_merged else self._words(cell)
+            yield Cell.spanning(words, 1, setting(cell, "tcPr/gridSpan", missing="1"))
 
     def _words(self, container: Element) -> str:
         """The text of a cell or note on one line, with the numbers of its paragraphs."""

@@ -11,13 +11,13 @@ unclosed tags.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
-from .builder import TextBuilder, lowered, raised
+from .builder import Cell, TextBuilder, lowered, raised, whole
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -65,7 +65,6 @@ NO_VALUE = frozenset("hidden password submit button reset image file color range
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)  # in a style sheet
 SHOWING = frozenset("display visibility text-decoration vertical-align".split())  # properties
 MAX_VALUE = 40  # characters of a property
-MAX_WIDTH = 100  # cells to which the rows of a table are filled
 MAX_REVEALED = 5  # hidden elements that are read because they hold the text
 MUCH = 3  # times the text that is shown
 # By the name or the style of an element, also of XML.
@@ -78,9 +77,6 @@ PARTS: dict[str, tuple[Change, ...]] = {
     "mfrac": ("/{}".format,),
 }
 MAX_CAPTURES = 3  # cells, verbatim text and raised text inside one another
-MAX_SPAN = 1000  # rows and columns, as in browsers
-MAX_REPEATED = 200  # characters; a longer value is written once
-MAX_ADDED = 50_000  # cells of a table that repeat a value
 
 
 def read(data: bytes, is_template: bool = False) -> TextBuilder:
@@ -279,51 +275,6 @@ def _is_anchor(element: Tag) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell of a table: its words, and the numbers of rows and columns that it spans."""
-
-    text: str
-    rows: int
-    columns: int = 1
-
-
-def make_cell(text: str, rows: object, columns: object) -> Cell:
-    """A cell whose spans are the values of attributes; 0 means all that follow."""
-    n_rows = min(_number(rows, 1) or MAX_SPAN, MAX_SPAN)
-    return Cell(text, n_rows, min(_number(columns, 1) or MAX_SPAN, MAX_SPAN))
-
-
-def table_lines(rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
-    """A line for each row with words, with equal numbers of cells; each spanned cell has the value."""
-    spare = MAX_ADDED
-    lines: list[dict[int, str]] = []  # by column
-    above: dict[int, Cell] = {}  # cells that span the next row, by column
-    for row in rows:
-        line = {column: cell.text for column, cell in above.items()}
-        spare -= len(above)
-        above = {
-            key: Cell(cell.text, cell.rows - 1)
-            for key, cell in above.items()
-            if min(cell.rows - 1, spare) > 0
-        }
-        column = 0
-        for cell in row:
-            while column in line:
-                column += 1
-            columns = range(column, column + max(cell.columns if spare > 0 else 1, 1))
-            spare -= len(columns) - 1
-            repeated = cell.text if len(cell.text) <= MAX_REPEATED else ""
-            line |= dict.fromkeys(columns, repeated) | {column: cell.text}
-            if cell.rows > 1 and spare > 0:
-                above |= dict.fromkeys(columns, Cell(repeated, cell.rows - 1))
-        if any(cell.text for cell in row):
-            lines.append(line)
-    width = min(max(map(max, lines), default=0) + 1, MAX_WIDTH)
-    for line in lines:
-        yield " | ".join(line.get(column, "") for column in range(max(width, max(line) + 1)))
-
-
-@dataclass(frozen=True, slots=True)
 class Capture:
     """The text of an open element that is changed as a whole.
 
@@ -405,7 +356,7 @@ class PageWriter:
             self._break("pre")
         elif element.name in CELLS:
             words = SPACES.sub(" ", text).strip(" ")
-            self._rows[-1].append(make_cell(words, element.get("rowspan"), element.get("colspan")))
+            self._rows[-1].append(Cell.spanning(words, element.get("rowspan"), element.get("colspan")))
         else:
             self.write(text)
 
@@ -438,7 +389,7 @@ class PageWriter:
         elif name == "tr" and self._rows:
             self._rows.append([])
         elif name in LISTS:
-            self._next_items.append(_number(element.get("start"), 1) if name == "ol" else None)
+            self._next_items.append(whole(element.get("start"), 1) if name == "ol" else None)
         elif name in HEADINGS:
             self._heading_start = None
 
@@ -446,8 +397,7 @@ class PageWriter:
         if name == "li":
             self._mark = ""  # an item without words
         elif name == "table" and self._rows:
-            for line in table_lines(self._rows):
-                self.builder.write_paragraph(line, blank=False)
+            self.builder.write_table(self._rows)
             self._rows = []
         elif name in LISTS:
             self._next_items.pop()
@@ -457,8 +407,9 @@ class PageWriter:
 
     def _enter_item(self, element: Tag) -> None:
         self.builder.end_line()
-        number = _number(element.get("value"), self._next_items[-1]) if self._next_items else None
+        number = self._next_items[-1] if self._next_items else None
         if number is not None:
+            number = whole(element.get("value"), number)
             self._next_items[-1] = number + 1
         indent = "  " * min(max(len(self._next_items) - 1, 0), 9)
         self._mark = indent + ("- " if number is None else f"{number}. ")
@@ -492,9 +443,3 @@ def note_mark(text: str) -> str:
     """The reference to a note in brackets after a space; a longer text stays as it is."""
     words = text.strip().strip("[]()")
     return f" [{words}]" if words and len(words) <= MAX_NOTE else text
-
-
-def _number(value: object, default: int | None) -> int | None:
-    """The number in an attribute, else the default."""
-    text = str(value or "")
-    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else default

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..archive import Element, attribute, setting
+from .builder import whole
 
 PLACE = re.compile("%([1-9])")
 MAX_LEVELS = 9
@@ -81,11 +82,6 @@ def _levels(elements: Iterable[Element]) -> dict[int, Element]:
 
 def _start(level: Element) -> int:
     return whole(setting(level, "start", missing="1"))
-
-
-def whole(value: str) -> int:
-    """The number in a setting, else 0."""
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 7 else 0
 
 
 def in_form(value: int, form: str) -> str:

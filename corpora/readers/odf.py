@@ -12,20 +12,8 @@ from itertools import chain
 from spanwise.errors import DocumentRejected
 
 from ..archive import Archive, Element, attribute, local_name
-from .builder import (
-    DOWN,
-    MAX_SPAN,
-    NOTE,
-    UP,
-    TextBuilder,
-    join_remarks,
-    one_line,
-    settle,
-    shifted,
-    spread,
-    table_lines,
-)
-from .xlsx import MAX_COLUMNS, Cell, Merged, Row, SheetWriter
+from .builder import DOWN, NOTE, UP, Cell, TextBuilder, join_remarks, one_line, settle, shifted, whole
+from .xlsx import MAX_COLUMNS, Merged, Row, SheetCell, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
 SPREADSHEET = "application/vnd.oasis.opendocument.spreadsheet"
@@ -122,7 +110,7 @@ def _rows(sheet: Element, merged: list[Merged]) -> Iterator[Row]:
         number += repeated
 
 
-def _cells(row: Element, number: int, merged: list[Merged]) -> Iterator[tuple[int, Cell]]:
+def _cells(row: Element, number: int, merged: list[Merged]) -> Iterator[tuple[int, SheetCell]]:
     """The cells of a row with their columns."""
     column = 1
     for element in _children(row, *CELLS):
@@ -137,15 +125,15 @@ def _cells(row: Element, number: int, merged: list[Merged]) -> Iterator[tuple[in
         column += repeated
 
 
-def _cell(element: Element) -> Cell:
+def _cell(element: Element) -> SheetCell:
     """A cell as shown, else its value, else its formula."""
     kind = attribute(element, "value-type")
     text = _words(element) or next(filter(None, (attribute(element, name) for name in VALUES)), "")
     formula = attribute(element, "formula")
     if formula and not text and not kind:
         shown = REFERENCE_SIGNS.sub("", formula[formula.find("=") :])
-        return Cell(one_line(shown), is_words=False, is_formula=True)
-    return Cell(text, is_words=kind in ("", "string"))
+        return SheetCell(one_line(shown), is_words=False, is_formula=True)
+    return SheetCell(text, is_words=kind in ("", "string"))
 
 
 def _slide(root: Element, slide: Element, number: int) -> TextBuilder:
@@ -230,22 +218,16 @@ class FlowWriter:
             for cell in chain.from_iterable(rows):
                 self.write_blocks(cell)
             return
-        for line in table_lines(map(self._row, rows)):
-            self.builder.write(line)
-            self.builder.end_line()
+        self.builder.write_table(map(self._row, rows))
         self.builder.end_line(blank=True)
 
-    def _row(self, cells: list[Element]) -> Iterator[str | None]:
-        """The text of each column of a row; None below a cell that spans rows."""
-        beside = 0  # covered cells of this row that follow
+    def _row(self, cells: list[Element]) -> Iterator[Cell]:
+        """The cells of a row without those that others cover."""
         for cell in cells:
-            repeated = _count(cell, "number-columns-repeated")
             if local_name(cell) == "table-cell":
-                beside = _count(cell, "number-columns-spanned") - 1
-                yield from spread(self.words(cell), repeated + beside)
-            else:
-                yield from [None] * min(repeated - beside, MAX_SPAN)
-                beside = max(beside - repeated, 0)
+                n_rows = _count(cell, "number-rows-spanned")
+                n_columns = _count(cell, "number-columns-spanned") * _count(cell, "number-columns-repeated")
+                yield Cell.spanning(self.words(cell), n_rows, n_columns)
 
 
 def _children(element: Element, *names: str) -> Iterator[Element]:
@@ -301,8 +283,7 @@ def _looks(styles: Styles, name: str) -> Looks:
 
 def _count(element: Element, name: str) -> int:
     """The number in an attribute, else 1."""
-    value = attribute(element, name, "1")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else 1
+    return max(whole(attribute(element, name), 1), 1)
 
 
 def _note_mark(note: Element) -> str:

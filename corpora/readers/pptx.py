@@ -9,19 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..archive import Element, attribute, choose_alternatives, local_name, office_file, safe_parser
-from .builder import (
-    DOWN,
-    MATH_SIGNS,
-    SHIFTS,
-    UP,
-    TextBuilder,
-    join_remarks,
-    one_line,
-    settle,
-    shifted,
-    spread,
-    table_lines,
-)
+from .builder import DOWN, MATH_SIGNS, SHIFTS, UP, Cell, TextBuilder, join_remarks, one_line, settle, shifted
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
@@ -64,9 +52,7 @@ def _page(slide: Any, number: int) -> TextBuilder:
     for shape in _shapes(slide.shapes):
         if title is None or shape.shape_id != title.shape_id:
             builder.end_line(blank=True)
-            for line in _lines(shape):
-                builder.write(line)
-                builder.end_line()
+            _write_shape(builder, shape)
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
     lines = "" if notes is None else "\n".join(map(_text, notes.paragraphs))
     builder.finish_slide(number, "\n".join(filter(None, map(one_line, lines.splitlines()))))
@@ -84,33 +70,33 @@ def _shapes(shapes: Any, depth: int = 0) -> Iterator[Any]:
             yield shape
 
 
-def _lines(shape: Any) -> Iterator[str]:
-    """The lines of a text, a table or a chart."""
+def _write_shape(builder: TextBuilder, shape: Any) -> None:
+    """Write the lines of a text or a diagram, a table or a chart."""
     kind = shape.placeholder_format.type if shape.is_placeholder else None
     if kind is not None and kind.name in FOOTERS:
         return
     if getattr(shape, "has_table", False):
-        yield from table_lines(_row(row) for row in shape.table.rows)
+        builder.write_table(
+            [
+                Cell.spanning(_words(cell.text_frame), cell.span_height, cell.span_width)
+                for cell in row.cells
+                if not cell.is_spanned
+            ]
+            for row in shape.table.rows
+        )
     elif getattr(shape, "has_chart", False):
-        yield from _chart_lines(shape.chart)
+        _write_chart(builder, shape.chart)
     elif shape.has_text_frame:
         paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if _text(paragraph).strip()]
         in_list = kind is not None and kind.name in BODIES and len(paragraphs) > 1
         for paragraph in paragraphs:
             bullet = any(paragraph._p.find(f"{{*}}pPr/{{*}}{name}") is not None for name in BULLETS)
             text = _text(paragraph).strip()
-            yield "  " * paragraph.level + f"- {text}" if in_list or bullet else text
+            line = "  " * paragraph.level + f"- {text}" if in_list or bullet else text
+            builder.write_paragraph(line, blank=False)
     elif (diagram := shape._element.find(".//{*}relIds")) is not None:
-        yield from _diagram_lines(shape.part.rels.get(attribute(diagram, "dm")))
-
-
-def _row(row: Any) -> Iterator[str | None]:
-    """The text of each column of a row; None below a cell that spans rows."""
-    for cell in row.cells:
-        if cell._tc.vMerge:
-            yield None
-        elif not cell._tc.hMerge:
-            yield from spread(_words(cell.text_frame), cell._tc.gridSpan)
+        for line in _diagram_lines(shape.part.rels.get(attribute(diagram, "dm"))):
+            builder.write_paragraph(line, blank=False)
 
 
 def _words(frame: Any) -> str:
@@ -150,12 +136,13 @@ def _diagram_lines(relation: Any) -> Iterator[str]:
             yield one_line(settle("".join(_texts(point, ""))))
 
 
-def _chart_lines(chart: Any) -> Iterator[str]:
+def _write_chart(builder: TextBuilder, chart: Any) -> None:
+    """Write the title of a chart and a table of its numbers; a row for each series."""
     if chart.has_title and chart.chart_title.has_text_frame:
-        yield _words(chart.chart_title.text_frame)
+        builder.write_paragraph(_words(chart.chart_title.text_frame), blank=False)
     for plot in chart.plots:
-        if categories := list(plot.categories):
-            yield " | ".join(map(one_line, ["", *map(str, categories)]))
+        rows = [["", *map(str, plot.categories)]]
         for series in plot.series:
             values = ("" if value is None else f"{value:g}" for value in series.values)
-            yield " | ".join(map(one_line, [series.name, *values]))
+            rows.append([series.name, *values])
+        builder.write_table([Cell(one_line(text)) for text in row] for row in rows)

@@ -36,7 +36,7 @@ NEWER = re.compile(r"_xl(?:fn|ws|pm)\.")  # marks functions that are newer than 
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SheetCell:
     """A cell.
 
     text: its text as shown.
@@ -56,7 +56,7 @@ class Row:
     """The number of a row and its cells by column, both counted from 1, without empty cells."""
 
     number: int
-    cells: dict[int, Cell]
+    cells: dict[int, SheetCell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +126,20 @@ def _parser(book: Any, source: Any, strings: Any) -> Any:
     return Parser(source, strings, True, book.epoch, book._date_formats, book._timedelta_formats)
 
 
-def _shown(value: Any, cell: Any) -> Cell:
+def _shown(value: Any, cell: Any) -> SheetCell:
     code = cell.number_format or ""
     match value:
         case _ if cell.data_type == "f":
-            return Cell(one_line(str(value)), is_words=False, is_formula=True)
+            return SheetCell(one_line(str(value)), is_words=False, is_formula=True)
         case bool():
-            return Cell(str(value).upper(), is_words=False)
+            return SheetCell(str(value).upper(), is_words=False)
         case int() | float():
             number = show_number(value, code)
-            return Cell(number.text, is_words=False, raw=number.raw)
+            return SheetCell(number.text, is_words=False, raw=number.raw)
         case date() | time() | timedelta():
-            return Cell(show_time(value, code), is_words=False)
+            return SheetCell(show_time(value, code), is_words=False)
         case _:
-            return Cell(one_line(str(value)))
+            return SheetCell(one_line(str(value)))
 
 
 class SheetWriter:

@@ -13,8 +13,8 @@ from spanwise.errors import DocumentRejected
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import decode
-from .builder import TextBuilder, one_line, source_builder
-from .html import SCRIPTS, Cell, make_cell, note_mark, parse_html, table_lines, write_page
+from .builder import Cell, TextBuilder, one_line, source_builder
+from .html import SCRIPTS, note_mark, parse_html, write_page
 
 MEDIA_TYPE = "application/xml"
 DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9_.:-]{1,40})""")
@@ -98,7 +98,7 @@ def _write(builder: TextBuilder, element: Element, level: int) -> None:
             builder.write_paragraph(f"{name} ({', '.join(attributes)}){':' * (len(element) > 0)}", False)
         for is_row, children in groupby(element, _is_row):
             if is_row:
-                builder.write_paragraph("\n".join(table_lines(map(_cells, children))), False)
+                builder.write_table(map(_cells, children))
                 continue
             for child in children:
                 in_section = is_titled and local_name(child) not in TITLES and child not in fronts
@@ -111,7 +111,7 @@ def _is_row(element: Element) -> bool:
 
 
 def _cells(row: Element) -> list[Cell]:
-    return [make_cell(one_line(*_texts(cell)), cell.get("rowspan"), cell.get("colspan")) for cell in row]
+    return [Cell.spanning(one_line(*_texts(cell)), cell.get("rowspan"), cell.get("colspan")) for cell in row]
 
 
 def _has_words(element: Element) -> bool:

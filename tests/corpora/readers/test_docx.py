@@ -300,7 +300,7 @@ def test_deleted_rows_are_left_out() -> None:
 def test_a_long_text_is_not_repeated() -> None:
     row = cell("x" * 400, '<w:gridSpan w:val="999999"/>')
     text = body_of(f"<w:tbl><w:tr>{row}{cell('b')}</w:tr></w:tbl>")
-    assert len(text) < 1_000
+    assert text.count("x") == 400
 
 
 def test_embedded_documents_are_read_once_or_named() -> None:
