@@ -280,7 +280,8 @@ def settle(text: str) -> str:
 def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:
     """The texts of a table by row and column; each cell that spans others is repeated in them.
 
-    Rows are filled to equal numbers of cells; rows without words are left out.
+    Rows are filled to equal numbers of cells. A row of one cell is a title, which is not repeated. Rows without
+    words are left out.
 
     >>> grid([[Cell("Town"), Cell("Mill")], [Cell("Eskery", rows=2), Cell("Low")], [Cell("High")]])
     [['Town', 'Mill'], ['Eskery', 'Low'], ['Eskery', 'High']]
@@ -291,7 +292,8 @@ def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:
     above: dict[int, str] = {}
     for row in rows:
         line = {column: _again(above[column]) for column in spans}
-        spare -= len(spans)
+        n_spanned = len(line)
+        spare -= n_spanned
         spans = {column: left - 1 for column, left in spans.items() if left > 1 and spare > 0}
         has_words = False
         column = 0
@@ -309,7 +311,7 @@ def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:
             has_words = has_words or bool(cell.text)
         above = line
         if has_words:
-            lines.append(line)
+            lines.append(line if column or n_spanned else {0: line[0]})
     width = min(max((max(line) + 1 for line in lines), default=0), MAX_WIDTH)
     return [[line.get(column, "") for column in range(max(width, max(line) + 1))] for line in lines]
 

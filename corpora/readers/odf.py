@@ -12,7 +12,19 @@ from itertools import chain
 from spanwise.errors import DocumentRejected
 
 from ..archive import Archive, Element, attribute, local_name
-from .builder import DOWN, NOTE, UP, Cell, TextBuilder, join_remarks, one_line, settle, shifted, whole
+from .builder import (
+    DOWN,
+    MAX_SPAN,
+    NOTE,
+    UP,
+    Cell,
+    TextBuilder,
+    join_remarks,
+    one_line,
+    settle,
+    shifted,
+    whole,
+)
 from .xlsx import MAX_COLUMNS, Merged, Row, SheetCell, SheetWriter
 
 TEXT = "application/vnd.oasis.opendocument.text"
@@ -225,9 +237,9 @@ class FlowWriter:
         """The cells of a row without those that others cover."""
         for cell in cells:
             if local_name(cell) == "table-cell":
-                n_rows = _count(cell, "number-rows-spanned")
-                n_columns = _count(cell, "number-columns-spanned") * _count(cell, "number-columns-repeated")
-                yield Cell.spanning(self.words(cell), n_rows, n_columns)
+                spans = (attribute(cell, f"number-{name}-spanned") for name in ("rows", "columns"))
+                repeated = min(_count(cell, "number-columns-repeated"), MAX_SPAN)
+                yield from [Cell.spanning(self.words(cell), *spans)] * repeated
 
 
 def _children(element: Element, *names: str) -> Iterator[Element]:
