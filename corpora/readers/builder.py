@@ -280,8 +280,8 @@ def settle(text: str) -> str:
 def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:
     """The texts of a table by row and column; each cell that spans others is repeated in them.
 
-    Rows are filled to equal numbers of cells. A row of one cell is a title, which is not repeated. Rows without
-    words are left out.
+    Rows are filled to equal numbers of cells. A row of one cell is a title, which is not repeated. Rows
+    without words are left out.
 
     >>> grid([[Cell("Town"), Cell("Mill")], [Cell("Eskery", rows=2), Cell("Low")], [Cell("High")]])
     [['Town', 'Mill'], ['Eskery', 'Low'], ['Eskery', 'High']]

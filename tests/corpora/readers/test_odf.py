@@ -60,11 +60,13 @@ def test_the_text_is_what_a_person_sees(body: str, expected: str) -> None:
 
 def test_tables_are_lines_of_cells_and_frames_are_text() -> None:
     cells = "<table:table-cell><text:p>{}</text:p></table:table-cell>"
-    head = f"<table:table-header-rows><table:table-row>{cells.format('a')}{cells.format('b')}"
+    head = f"<table:table-header-rows><table:table-row>{''.join(map(cells.format, 'abc'))}"
     rows = head + "</table:table-row></table:table-header-rows>"
     wide = cells.replace("cell>", 'cell table:number-columns-spanned="2">', 1)
-    merged = f"<table:table-row>{wide.format('1')}<table:covered-table-cell/></table:table-row>"
-    assert text_of(f"<table:table>{rows}{merged}</table:table>").text == "a | b\n1 | 1"
+    merged = (
+        f"<table:table-row>{wide.format('1')}<table:covered-table-cell/>{cells.format('2')}</table:table-row>"
+    )
+    assert text_of(f"<table:table>{rows}{merged}</table:table>").text == "a | b | c\n1 | 1 | 2"
     frame = f"<table:table><table:table-row>{cells.format('framed')}</table:table-row></table:table>"
     assert text_of(frame).text == "framed"
 
