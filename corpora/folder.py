@@ -46,6 +46,7 @@ class FoundFile:
     place: its path below `root`, as the system spells it; it opens the file.
     size: in bytes.
     mtime_ns: the time of its last change.
+    stamp: its inode and the time of its last change of any kind, which programs that write cannot set back.
     """
 
     document_id: str
@@ -53,6 +54,7 @@ class FoundFile:
     place: str
     size: int
     mtime_ns: int
+    stamp: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +159,9 @@ class _Walk:
         elif is_folder:
             self._todo.append((place + "/", rules))
         else:
+            stamp = f"{status.st_ino} {status.st_ctime_ns}"
             self.files.append(
-                FoundFile(self._id(place), self.root, place, status.st_size, status.st_mtime_ns)
+                FoundFile(self._id(place), self.root, place, status.st_size, status.st_mtime_ns, stamp)
             )
 
     def _read_rules(self, folder: str, above: IgnoreRules | None) -> IgnoreRules | None:

@@ -146,9 +146,11 @@ class Catalog:
 
     def files(self) -> dict[str, FileState]:
         """The file state of each document, by document id, in the order of ids."""
-        sql = "SELECT id, size, mtime_ns, sha256 FROM documents ORDER BY id"
-        rows = self._typed_rows(sql, id=str, size=int, mtime_ns=int, sha256=str)
-        return {row["id"]: FileState(row["size"], row["mtime_ns"], row["sha256"]) for row in rows}
+        has_stamp = self.rows("SELECT 1 FROM pragma_table_info('documents') WHERE name = 'stamp'")
+        stamp = "stamp" if has_stamp else "'' AS stamp"
+        sql = f"SELECT id, size, mtime_ns, sha256, {stamp} FROM documents ORDER BY id"
+        rows = self._typed_rows(sql, id=str, size=int, mtime_ns=int, sha256=str, stamp=str)
+        return {row.pop("id"): FileState(**row) for row in rows}
 
     def unread_files(self) -> dict[str, UnreadFile]:
         """The files that could not be read, by document id, in the order of ids."""
@@ -343,9 +345,9 @@ class CatalogWriter(Catalog):
 
     def touch(self, document_id: str, state: FileState) -> bool:
         """Store the new time of an unchanged file; False when no document has these bytes."""
-        sql = "UPDATE documents SET size = ?, mtime_ns = ? WHERE id = ? AND sha256 = ?"
+        sql = "UPDATE documents SET size = ?, mtime_ns = ?, stamp = ? WHERE id = ? AND sha256 = ?"
         with self._changes():
-            values = (state.size, state.mtime_ns, document_id, state.sha256)
+            values = (state.size, state.mtime_ns, state.stamp, document_id, state.sha256)
             return bool(self._connection.execute(sql, values).rowcount)
 
     def set(self, key: str, value: str) -> None:

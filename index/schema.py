@@ -36,8 +36,8 @@ CREATE TABLE state (
 CREATE TABLE documents (
     id TEXT PRIMARY KEY NOT NULL, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, sha256 TEXT NOT NULL,
     media_type TEXT NOT NULL, title TEXT NOT NULL, page_starts TEXT NOT NULL, headings TEXT NOT NULL,
-    labels TEXT NOT NULL, metadata TEXT NOT NULL, left_out TEXT NOT NULL, digest TEXT NOT NULL,
-    text TEXT NOT NULL
+    labels TEXT NOT NULL, metadata TEXT NOT NULL, left_out TEXT NOT NULL, stamp TEXT NOT NULL,
+    digest TEXT NOT NULL, text TEXT NOT NULL
 ) STRICT;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, document_id TEXT NOT NULL REFERENCES documents (id),
@@ -59,9 +59,10 @@ CREATE TABLE segments (
 ) STRICT;
 """
 
-# Format 4 has no `left_out`: readers take it as empty, the first writer adds it.
+# Format 4 has no `left_out` and no `stamp`: readers take them as empty, the first writer adds them.
 _UPGRADE = f"""
 ALTER TABLE documents ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE documents ADD COLUMN stamp TEXT NOT NULL DEFAULT '';
 ALTER TABLE passages ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]';
 PRAGMA user_version = {FORMAT};
 """
@@ -81,11 +82,13 @@ class FileState:
     size: in bytes
     mtime_ns: the time of its last change, in nanoseconds since 1970
     sha256: the digest of its bytes
+    stamp: its inode and the time of its last change of any kind, see `FoundFile`; empty if unknown
     """
 
     size: int
     mtime_ns: int
     sha256: str
+    stamp: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +267,7 @@ def document_row(document: Document, state: FileState) -> TableRow:
         "id": document.id,
         "size": state.size,
         "mtime_ns": state.mtime_ns,
+        "stamp": state.stamp,
         "sha256": document.sha256,
         **document_structure(document),
         "text": document.text,

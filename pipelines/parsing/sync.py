@@ -143,7 +143,7 @@ class FileReader:
         try:
             data = read_regular(file.root, file.place)
             # The time is that of the listing: a file that changed since is seen by the next sync.
-            state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest())
+            state = FileState(file.size, file.mtime_ns, hashlib.sha256(data).hexdigest(), file.stamp)
             before = self._stored.get(file.document_id)
             if before is not None and before.sha256 == state.sha256:
                 return Outcome(file, state, None)
@@ -234,7 +234,8 @@ class _Update:
     def is_settled(self, file: FoundFile) -> bool:
         """True for a file that did not change."""
         state = self.stored.get(file.document_id)
-        if state is not None and (state.size, state.mtime_ns) == (file.size, file.mtime_ns):
+        listed = (file.size, file.mtime_ns, file.stamp)
+        if state is not None and (state.size, state.mtime_ns, state.stamp) == listed:
             self.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)

@@ -71,6 +71,25 @@ def test_a_new_time_with_the_same_bytes_is_unchanged(folder, library):
     assert library.snapshot.files()["tram.txt"].mtime_ns == 1
 
 
+def test_other_bytes_of_the_same_size_and_time_are_seen(folder, library):
+    tram = folder / "tram.txt"
+    before = tram.stat()
+    tram.write_bytes(tram.read_bytes().replace(b"tram", b"boat"))
+    os.utime(tram, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert library.sync(vectors=False).updated == ("tram.txt",)
+
+
+def test_an_exchanged_file_with_the_same_bytes_is_not_parsed(folder, library, reads):
+    tram = folder / "tram.txt"
+    before = library.snapshot.files()["tram.txt"].stamp
+    copy = folder / "copy"
+    copy.write_bytes(tram.read_bytes())
+    copy.replace(tram)
+    assert library.sync(vectors=False).unchanged == 3
+    assert library.snapshot.files()["tram.txt"].stamp != before
+    assert not reads
+
+
 def test_bad_files_are_named_stop_nothing_and_are_remembered(folder, library, reads):
     (folder / "broken.pdf").write_bytes(BROKEN)
     (folder / "tram.txt").write_bytes(b"")
