@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cache, lru_cache
 from unicodedata import category, normalize
 
@@ -36,6 +37,7 @@ _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
 _JOINED = re.compile(
     "(?<=\\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089])"
 )  # 10\u2076 is not 106
+_GROUPED = re.compile(r"\b[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?\b")
 _APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
 _PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
@@ -118,12 +120,14 @@ class Analyzer:
     _stems: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of a passage, in text order, with repetitions.
+        """The index terms of a passage, in text order, with repetitions; plain forms of numbers follow.
 
-        >>> Analyzer().terms("The ship's twenty-five sailors")
-        ['the', 'ship', 'twenti', 'five', 'sailor']
+        >>> Analyzer().terms("The ship's twenty-five sailors paid 1,249.50")
+        ['the', 'ship', 'twenti', 'five', 'sailor', 'paid', '1', '249', '50', '1249', '5']
         """
-        return self._terms(_plain_words(folded(text)))
+        grouped = _GROUPED.findall(text) if "," in text else []
+        plain = [f"{Decimal(number.replace(',', '')).normalize():f}" for number in grouped]
+        return self._terms(_plain_words(folded(" ".join([text, *plain]))))
 
     def question_terms(self, question: str) -> list[str]:
         """The terms of a question without stop words, unless nothing else is left."""

@@ -124,6 +124,13 @@ def test_another_stemmer_version_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("shown", "plain"), [("€1,249.50", "1249.5"), ("(1,250,000)", "1250000"), ("3,000.00", "3000")]
+)
+def test_a_grouped_number_has_the_terms_of_its_plain_form(shown: str, plain: str) -> None:
+    assert set(Analyzer().terms(plain)) <= set(Analyzer().terms(shown))
+
+
+@pytest.mark.parametrize(
     ("text", "terms"),
     [
         ("10\u2076", ["10", "6"]),
