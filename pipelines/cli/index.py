@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,7 +15,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from spanwise.errors import DocumentRejected, SpanwiseError
-from spanwise.types import ClusterOptions, SyncReport
+from spanwise.types import ClusterOptions, DocumentWarning, SyncReport
 
 from ..folders import FOLDER_NAME
 from ..json_records import sync_record
@@ -190,11 +191,22 @@ def say_report(library: Library, report: SyncReport) -> None:
     """Print on stderr the changes of a sync and the files that it could not read."""
     _say_some(library, [f"rejected {file.document_id}: {file.reason}" for file in report.rejected])
     _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
-    _say_some(library, [f"{remark.document_id}: {remark.text}" for remark in report.remarks], "--files")
+    _say_some(library, list(_remarks(library, report.remarks)), "--remarks")
     if report.deleted and not report.found:
         say("the folder is empty: every document was deleted from the index, no file was changed")
     if report.added or report.updated or report.deleted:
         say(changes(report))
+
+
+def _remarks(library: Library, remarks: Sequence[DocumentWarning]) -> Iterator[str]:
+    """A line for each kind of remark: the remark itself, or the number of documents that have it."""
+    lines: dict[str, list[str]] = defaultdict(list)
+    for remark in remarks:
+        for part in remark.text.split("; "):
+            lines[part.partition(":")[0]].append(f"{remark.document_id}: {part}")
+    for kind, of_kind in lines.items():
+        listing = f"list them with: {command('status', library.store.path)} --remarks"
+        yield of_kind[0] if len(of_kind) == 1 else f"{len(of_kind)} documents: {kind}; {listing}"
 
 
 def changes(report: SyncReport) -> str:

@@ -16,6 +16,7 @@ def status(
     index: opt.Index = None,
     files: Annotated[bool, Option("--files", help="List every file, with its state.")] = False,
     rejected: Annotated[bool, Option("--rejected", help="List unindexed files, and why.")] = False,
+    remarks: Annotated[bool, Option("--remarks", help="List the documents with remarks.")] = False,
     check: Annotated[
         bool, Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
@@ -27,13 +28,16 @@ def status(
     with opt.library_of(None, index) as library:
         record = library.status(check)
         advised = advice(record)
-        listed = library.files() if files or rejected else []
+        is_listing = files or rejected or remarks
+        listed = library.files() if is_listing else []
     if not files:
-        listed = [file for file in listed if file["state"] != "indexed"]
+        indexed = [file for file in listed if file["state"] == "indexed" and file["remark"]]
+        unread = [file for file in listed if file["state"] != "indexed"]
+        listed = indexed * remarks + unread * rejected
     if json:
-        listing = {"files": listed} if files or rejected else {}
+        listing = {"files": listed} if is_listing else {}
         print_json({**record, "advice": advised, **listing})
-    elif files or rejected:
+    elif is_listing:
         for file in listed:
             print(visible("  ".join(filter(None, (f"{file['state']:8}", file["document"], file["remark"])))))
     else:

@@ -175,7 +175,7 @@ def advice(record: Mapping[str, Any]) -> list[str]:
     if record["rejected"]:
         sentences.append(f"some files could not be read; list them with: {listing} --rejected")
     if record["remarks"]:
-        sentences.append(f"some documents have remarks; list them with: {listing} --files")
+        sentences.append(f"some documents have remarks; list them with: {listing} --remarks")
     return sentences
 
 

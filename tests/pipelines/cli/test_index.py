@@ -142,3 +142,12 @@ def test_token_vectors_are_encoded_searched_and_dropped(run, folder, words, enco
     assert "by other; until then builtin answers" in run("index", folder, "--colbert", "other")[2]
     assert run("index", folder, "--colbert", "none")[0] == 0
     assert run(*search)[0] == 1
+
+
+def test_remarks_are_counted_by_kind_and_listed_by_file(run, folder):
+    for name in ("a.json", "b.json"):
+        (folder / name).write_text("{ no JSON")
+    shown = run("index", folder, "--lexical-only")[2]
+    assert "2 documents: read as plain text" in shown
+    listed = run("status", "--index", folder, "--remarks")[1].splitlines()
+    assert [line.split()[:2] for line in listed] == [["indexed", "a.json"], ["indexed", "b.json"]]
