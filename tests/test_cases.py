@@ -1,0 +1,130 @@
+"""Small inputs after public bug reports about such programs: what is stored of them, and what is answered."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import spanwise
+from spanwise.types import AnswerSpan
+
+DATA = Path(os.environ.get("SPANWISE_DATA", "data"))
+CASES = DATA.parent / "cases"
+# Checks that fail: most need a reader of tables, two expect what their file does not say.
+FAILING = r"""
+25-html-hidden-body: 640 kg
+54-xlsx-number-formats: \+49 30 1234567
+01-docx-clause-numbers: How long is the notice period in clause 3.2?
+02-docx-merged-cells: What is the monthly price of the Team plan in Europe?
+02-docx-merged-cells: How much storage does the Team plan have in Asia?
+02-docx-merged-cells: When does the Lund office close on weekends?
+05-xlsx-merged-offset: How many units of Walnut were sold in the North region?
+05-xlsx-merged-offset: What was the revenue in 2022?
+05-xlsx-merged-offset: What were the costs in 2023?
+06-xlsx-formula-no-cache: What is the total of the invoice?
+07-xlsx-title-rows: What is the annual price of the Pro plan?
+14-mdx: What is the rate limit of the free tier?
+15-pdf-numbered-titles: What is done in week 7?
+19-pdf-price-table: What is the price of the Pro plan per year?
+19-pdf-price-table: How many users does the Team plan allow?
+23-table-lookup-csv: What is the price of the Pro plan per year?
+23-table-lookup-csv: How much does the Team plan cost per month?
+23-table-lookup-csv: How many users does the Campus plan allow?
+23-table-lookup-csv: How much storage comes with the Basic plan?
+23-table-lookup-csv: Does the Basic plan include phone support?
+23-table-lookup-csv: Which plan does not include phone support?
+23-table-lookup-csv: Which plan is the cheapest?
+23-table-lookup-md: What is the price of the Pro plan per year?
+23-table-lookup-md: How much does the Team plan cost per month?
+23-table-lookup-md: How many users does the Campus plan allow?
+23-table-lookup-md: How much storage comes with the Basic plan?
+23-table-lookup-md: Does the Basic plan include phone support?
+23-table-lookup-md: Which plan does not include phone support?
+23-table-lookup-md: Which plan is the cheapest?
+23-table-lookup-xlsx: What is the price of the Pro plan per year?
+23-table-lookup-xlsx: How much does the Team plan cost per month?
+23-table-lookup-xlsx: How many users does the Campus plan allow?
+23-table-lookup-xlsx: How much storage comes with the Basic plan?
+23-table-lookup-xlsx: Does the Basic plan include phone support?
+23-table-lookup-xlsx: Which plan does not include phone support?
+23-table-lookup-xlsx: Which plan is the cheapest?
+24-html-sup-del-rowspan: Which branch opens at 11:00 on Wednesday?
+29-jsonl-log: Which user got error E4012?
+45-question-forms: How many sheets does the Heron print per minute?
+45-question-forms: What weighs 11 tonnes?
+70-name-only-in-path: What is the monthly rent of the Bergen flat?
+70-name-only-in-path: What is the monthly rent in lease_oslo?
+70-name-only-in-path: When did the 2022-11 meeting end?
+70-name-only-in-path: What is Acme's discount?
+70-name-only-in-path: What discount does Globex get?
+"""
+
+
+def checks(*kinds: str) -> list[Any]:
+    """The checks of some kinds with their case; those that fail until later work are marked."""
+    path = CASES / "checks.json"
+    if not path.is_file():
+        return [pytest.param("", {}, marks=pytest.mark.skip(reason="SPANWISE_DATA has no cases beside it"))]
+    params = []
+    for case, listed in json.loads(path.read_text(encoding="utf-8")).items():
+        for check in listed["checks"]:
+            name = f"{case}: {check.get('question') or check['right']}"
+            marks = pytest.mark.xfail(strict=True) if name in FAILING.splitlines() else ()
+            if check["check"] in kinds:
+                params.append(pytest.param(case, check, id=name, marks=marks))
+    return params
+
+
+@pytest.fixture(scope="module")
+def library_of(tmp_path_factory):
+    """Opens the library of a case, indexed by words."""
+    libraries: dict[str, spanwise.Library] = {}
+
+    def opened(case: str) -> spanwise.Library:
+        if case not in libraries:
+            folder = tmp_path_factory.mktemp("case") / "docs"
+            shutil.copytree(CASES / case / "docs", folder)
+            libraries[case] = spanwise.open(folder)
+            libraries[case].sync(vectors=False)
+        return libraries[case]
+
+    yield opened
+    for library in libraries.values():
+        library.close()
+
+
+def matches(check: dict[str, str], text: str) -> bool:
+    """True when the text has what is right, and nothing that is wrong."""
+    is_wrong = "wrong" in check and re.search(check["wrong"], text, re.I)
+    return bool(re.search(check["right"], text, re.I)) and not is_wrong
+
+
+def quoted(best: AnswerSpan | None, check: dict[str, str]) -> str:
+    """The part of an answer that a check reads; empty where none is given."""
+    if best is None:
+        return ""
+    if check["check"] == "heading":
+        return " ".join(best.passage.heading[1:])
+    return (
+        best.span.readable if check.get("in") == "span" else f"{best.span.readable} {best.context.readable}"
+    )
+
+
+@pytest.mark.parametrize(("case", "check"), checks("text"))
+def test_a_text_says_what_its_page_says(library_of, case, check):
+    library = library_of(case)
+    names = sorted({passage.document_id for passage in library.passages()})
+    assert matches(check, "\n".join(library.document(name).text for name in names))
+
+
+@pytest.mark.reliability
+@pytest.mark.parametrize(("case", "check"), checks("ask", "heading"))
+def test_an_answer_is_what_the_documents_say(library_of, case, check):
+    answer = library_of(case).ask(check["question"], retriever="bm25")
+    assert matches(check, quoted(answer.best, check))
