@@ -151,7 +151,6 @@ class OpenCommit:
             calibration = self.models.calibration(options.reader, reader.digest, retriever.name)
         answerer = Answerer(
             snapshot=self.snapshot,
-            postings=self.snapshot.postings(),
             analyzer=self.analyzer,
             retriever=retriever,
             reader=reader,
@@ -174,7 +173,7 @@ class OpenCommit:
 
     def spelling(self, question: str) -> Spelling:
         """The question as typed and as searched."""
-        return spelling_of(question, self.snapshot.postings(), self.snapshot, self.analyzer)
+        return spelling_of(question, self.snapshot, self.analyzer)
 
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
         from ...retrieval.retrievers import build
