@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -19,8 +19,9 @@ from threading import Lock
 import numpy as np
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound, SpanwiseError
+from spanwise.options import ProgressCallback, no_progress
 
-from .ann import CACHE, MIN_VECTORS, RECALL, OnProgress, code_problems, renewed
+from .ann import CACHE, MIN_VECTORS, RECALL, code_problems, renewed
 from .catalog import Catalog
 from .files import CATALOG, LOCK, SEGMENTS, WriteLock, make_folder, named_errors, sha256_of
 from .maxsim.tokens import token_problems
@@ -125,6 +126,12 @@ class Store:
         self.check_open()
         return Writer(self.path, timeout_s)
 
+    def change(self, apply: Callable[[Writer], None]) -> None:
+        """Commit what `apply` changes."""
+        with self.writer() as writer:
+            apply(writer)
+            writer.commit()
+
     def verify(self) -> list[str]:
         """One line per problem; reads every byte of the index."""
         return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
@@ -133,7 +140,7 @@ class Store:
         self,
         recall: float = RECALL,
         at_least: int = MIN_VECTORS,
-        on_progress: OnProgress = lambda done, total: None,
+        on_progress: ProgressCallback = no_progress,
     ) -> bool:
         """Update the FAISS index of each model with `at_least` vectors; True when one was written.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,8 +101,7 @@ class OpenCommit:
             from ...retrieval.reranking import RerankingRetriever
 
             model = self.models.cross_encoder(reranker)
-            report = partial(on_progress, "rerank")
-            retriever = RerankingRetriever(retriever, model, options.rerank_depth, report)
+            retriever = RerankingRetriever(retriever, model, options.rerank_depth, on_progress)
         if options.dedupe:
             from ...retrieval.near_duplicates import DeduplicatingRetriever
 
