@@ -104,17 +104,6 @@ def tuned_weights(base: Mapping[str, Tensor], path: Path, prefix: str = "") -> d
     return {**base, **{name: torch.from_numpy(array) for name, array in changed.items()}}
 
 
-def apply_delta(model: nn.Module, path: Path) -> None:
-    """Adds a delta file to a model that holds the weights of the base, in place.
-
-    ModelRejected as for `tuned_weights`, and for weights that the model does not have.
-    """
-    try:
-        model.load_state_dict(tuned_weights(model.state_dict(), path))
-    except RuntimeError as error:
-        raise ModelRejected(f"{path} does not fit the model: {error}") from error
-
-
 def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> None:
     """Writes a delta file of a backbone over the base and of the tensors of its heads."""
     tuned = {name: tensor.detach().cpu() for name, tensor in backbone.state_dict().items()}

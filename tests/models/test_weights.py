@@ -15,7 +15,6 @@ from spanwise.models.model_files import BASE_SHA256, WEIGHTS, find_base
 from spanwise.models.numpy_bert import DELTA_FORMAT, read_delta
 from spanwise.models.weights import (
     Checkpoint,
-    apply_delta,
     quantized_rows,
     read_checkpoint,
     read_quantized,
@@ -23,6 +22,7 @@ from spanwise.models.weights import (
     save_mean,
     save_quantized,
     save_tuned,
+    tuned_weights,
 )
 
 
@@ -63,7 +63,7 @@ def test_a_round_trip_restores_the_weights_to_the_stated_error(tmp_path):
     tuned, base = tuned_and_base()
     save_delta(tmp_path / "d", tuned.state_dict(), base)
     restored = Model()
-    apply_delta(restored, tmp_path / "d")
+    restored.load_state_dict(tuned_weights(restored.state_dict(), tmp_path / "d"))
     change = (tuned.tuned.weight - base["tuned.weight"]).abs().amax(dim=1, keepdim=True)
     assert bool(((restored.tuned.weight - tuned.tuned.weight).abs() <= change / 254 + 1e-7).all())
     assert torch.allclose(restored.tuned.bias, tuned.tuned.bias, atol=1e-6)
@@ -118,15 +118,15 @@ def test_files_for_another_base_and_damaged_files_are_refused(tmp_path, monkeypa
     save_delta(tmp_path / "d", tuned.state_dict(), base)
     monkeypatch.setattr("spanwise.models.numpy_bert.BASE_SHA256", "c" * 64)
     with pytest.raises(ModelRejected, match="not made for the base"):
-        apply_delta(Model(), tmp_path / "d")
+        tuned_weights(Model().state_dict(), tmp_path / "d")
     monkeypatch.undo()
     with pytest.raises(ModelRejected, match="does not fit"):
-        apply_delta(nn.Linear(2, 2), tmp_path / "d")
+        tuned_weights(nn.Linear(2, 2).state_dict(), tmp_path / "d")
     with pytest.raises(ModelRejected, match="has the format 'pt'"):
         tuned_backbone(find_base() / WEIGHTS)
     (tmp_path / "d").write_bytes(b"\x80\x04 not safetensors")
     with pytest.raises(ModelRejected, match="cannot be read"):
-        apply_delta(Model(), tmp_path / "d")
+        tuned_weights(Model().state_dict(), tmp_path / "d")
 
 
 def test_a_backbone_and_its_head_survive(tmp_path):
