@@ -134,7 +134,13 @@ class Store:
 
     def verify(self) -> list[str]:
         """One line per problem; reads every byte of the index."""
-        return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
+        try:
+            catalog = Catalog.open(self.path / CATALOG)
+        except (SpanwiseError, OSError) as error:
+            return [str(error)]
+        with closing(catalog):
+            segment_problems = _segment_problems(catalog, self.path / SEGMENTS)
+            return [*_catalog_problems(catalog), *segment_problems, *code_problems(self.path / CACHE)]
 
     def approximate(
         self,
@@ -205,18 +211,6 @@ def _names_in(folder: Path) -> list[str]:
     """The names of codes in a folder, sorted; each is a digest of the content."""
     paths = folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ()
     return sorted(path.name for path in paths)
-
-
-def problems(catalog_path: Path, segments: Path, cache: Path) -> list[str]:
-    """One line for each damaged, missing or contradictory part; empty for an intact index."""
-    try:
-        catalog = Catalog.open(catalog_path)
-    except (SpanwiseError, OSError) as error:
-        return [str(error)]
-    try:
-        return [*_catalog_problems(catalog), *_segment_problems(catalog, segments), *code_problems(cache)]
-    finally:
-        catalog.close()
 
 
 def _catalog_problems(catalog: Catalog) -> Iterator[str]:

@@ -380,11 +380,6 @@ def _with_answer(
         scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
     else:
         scores["declined"] = float(answer.best is None)
-    evidence: tuple[Evidence, ...] = ()
-    if shown is not None:
-        start = shown.passage.start
-        span = (shown.span.start - start, shown.span.end - start)
-        evidence = (Evidence.from_passage(shown.passage, shown.score, span),)
     no_confidence = 0.0 if calibrated else None
     return replace(
         record,
@@ -392,7 +387,7 @@ def _with_answer(
         prediction=prediction,
         confidence=no_confidence if shown is None else shown.confidence,
         timings_ms={**answer.timings_ms, **record.timings_ms},
-        evidence=evidence,
+        evidence=() if shown is None else (Evidence.of_answer(shown),),
         passages_read=answer.passages_read,
     )
 

@@ -353,8 +353,8 @@ def prepare(
     shift = vocabulary_shift(student.get_vocab(), teacher.get_vocab())
     records = {name: asdict(special) for name, special in specials.items()}
     write_json(whole / SETTINGS, {"shift": shift, **records})
-    save_quantized(whole / TEACHER_BASE, _floating(read_checkpoint(teacher_base), keep_pooler=False))
-    save_quantized(whole / STUDENT_BASE, _floating(read_checkpoint(find_base())))
+    save_quantized(whole / TEACHER_BASE, _encoder(read_checkpoint(teacher_base)))
+    save_quantized(whole / STUDENT_BASE, _encoder(read_checkpoint(find_base())))
     shutil.copyfile(builtin_folder("reader") / DELTA, whole / STUDENT_DELTA)
     examples, held_out = draw_examples(folders, mined, data, n_squad)
     n_special = max(special.count for special in specials.values())
@@ -413,11 +413,11 @@ def draw_examples(
     return examples, held_out
 
 
-def _floating(checkpoint: Checkpoint, keep_pooler: bool = True) -> Checkpoint:
+def _encoder(checkpoint: Checkpoint) -> Checkpoint:
     """The checkpoint with only its floating-point weights; an encoder's states do not need its pooler."""
     weights = {
         name: weight
         for name, weight in checkpoint.weights.items()
-        if weight.is_floating_point() and (keep_pooler or "pooler" not in name)
+        if weight.is_floating_point() and "pooler" not in name
     }
     return Checkpoint(checkpoint.config, weights)
