@@ -20,6 +20,8 @@ from .protocol import Bytes, Counts, Doubles, Ids, Uints
 _T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
 _MAX_HELD = 2**29  # bytes of terms in memory
+_MAX_WEIGHTED = 2**21  # pairs with weights in memory, about 40 MB
+_TERM_COST = 32  # memory of a weighted term besides its pairs, as a number of pairs
 _TERM_BYTES = 1024  # bytes of a term besides its pairs
 MAX_LIKELY_TERMS = 32  # terms that are compared with a misspelled word
 _ENDING_COST = 0.25  # edits that a letter costs if it may belong to an ending
@@ -58,6 +60,13 @@ class StatisticsSource(Protocol):
         """The statistics of the collection, with the document frequencies of all its terms."""
 
 
+class TermWeighting(Protocol):
+    """The weight of a term in each passage that holds it. Equal weightings, by ==, give equal weights."""
+
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
+        """One weight per passage, from the count of the term in it and its number of terms."""
+
+
 @dataclass(slots=True)
 class Term:
     """The live rows that hold a term.
@@ -80,7 +89,7 @@ class Term:
 class LivePostings:
     """The postings of all segments. A row is a place in `passage_ids`, which follows the segments.
 
-    Terms stay in memory, so only the first question with a term reads its rows.
+    Terms stay in memory, so only the first question with a term reads its rows and computes their weights.
     """
 
     def __init__(self, segments: Sequence[PostingsSegment], deleted: Ids) -> None:
@@ -94,15 +103,31 @@ class LivePostings:
         self._total_length = int(self.lengths[self.live].sum())
         self._terms: dict[str, Term] = {}
         self._n_held = 0
+        self._weighted: dict[tuple[str, type[TermWeighting]], tuple[TermWeighting, Ids, Doubles]] = {}
+        self._n_weighted = 0
 
     def __len__(self) -> int:
         """The number of rows, deleted ones included."""
         return len(self.passage_ids)
 
-    def counted(self, term: str) -> tuple[Ids, Doubles]:
-        """The live rows that hold a term, ascending, and how often each of them holds it."""
-        pairs = self.term(term)
-        return pairs.rows.astype(np.int64), pairs.counts.astype(np.float64)
+    def weighted(self, term: str, formula: TermWeighting) -> tuple[Ids, Doubles]:
+        """The live rows that hold a term, ascending, and their weights by a formula; both read-only.
+
+        The weights by the last formula of each class stay in memory.
+        """
+        key = (term, type(formula))
+        known = self._weighted.get(key)
+        if known is None or known[0] != formula:
+            pairs = self.term(term)
+            rows = pairs.rows.astype(np.int64)
+            weights = formula(pairs.counts.astype(np.float64), self.lengths[rows])
+            self._n_weighted += len(rows) + _TERM_COST
+            if self._n_weighted > _MAX_WEIGHTED:
+                self._weighted.clear()
+                self._n_weighted = len(rows) + _TERM_COST
+            known = formula, _read_only(rows), _read_only(weights)
+            self._weighted[key] = known
+        return known[1:]
 
     def statistics(self, terms: Iterable[str]) -> CorpusStatistics:
         """The live corpus, with the document frequencies of these terms."""

@@ -65,6 +65,24 @@ def tf_saturation(tf: Number, length_ratio: Number, k1: float, b: float) -> Numb
 
 
 @dataclass(frozen=True, slots=True)
+class TermWeight:
+    """The score of one term in passages, see `tf_saturation`.
+
+    weight: the term's idf times its count in the question.
+    avgdl: the mean length of a passage in terms.
+    """
+
+    weight: float
+    avgdl: float
+    k1: float
+    b: float
+
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
+        """weight * tf_saturation for passages of these lengths that contain the term `tf` times."""
+        return self.weight * tf_saturation(tf, lengths / self.avgdl, self.k1, self.b)
+
+
+@dataclass(frozen=True, slots=True)
 class BM25:
     """The weighting of BM25.
 
@@ -88,11 +106,11 @@ class BM25:
         """The score of every row, 0 without a common term."""
         scores = np.zeros(len(postings))
         for term, times in Counter(question).items():
-            rows, tf = postings.counted(term)
-            if len(rows):
+            if len(postings.term(term).rows):
                 weight = times * self.idf(statistics.df[term], statistics.n_docs)
-                ratios = postings.lengths[rows] / statistics.avgdl
-                np.add.at(scores, rows, weight * tf_saturation(tf, ratios, self.k1, self.b))
+                formula = TermWeight(weight, statistics.avgdl, self.k1, self.b)
+                rows, weights = postings.weighted(term, formula)
+                np.add.at(scores, rows, weights)
         return scores
 
     def idf(self, df: int, n_docs: int) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
-from ..index.protocol import Doubles, Places
+from ..index.protocol import Doubles, Ids, Places
 
 
 def idf_lg(df: int, n_docs: int) -> float:
@@ -61,6 +61,22 @@ def document_norms(postings: LivePostings, statistics: CorpusStatistics) -> Doub
 
 
 @dataclass(frozen=True, slots=True)
+class TermProduct:
+    """The product of a term's weights in the question and in a passage.
+
+    weight: the term's weight in the question.
+    idf: its idf, for the weight in a passage.
+    """
+
+    weight: float
+    idf: float
+
+    def __call__(self, tf: Doubles, lengths: Ids) -> Doubles:
+        """weight * (1 + lg tf) * idf; `TfIdf.scores` divides by the lengths."""
+        return self.weight * (1 + np.log10(tf)) * self.idf
+
+
+@dataclass(frozen=True, slots=True)
 class TfIdf:
     """The weighting of TF-IDF.
 
@@ -78,8 +94,8 @@ class TfIdf:
         for term, weight in weights.items():
             if weight:
                 idf = idf_lg(statistics.df[term], statistics.n_docs)
-                rows, tf = postings.counted(term)
-                np.add.at(scores, rows, weight * (1 + np.log10(tf)) * idf)
+                rows, products = postings.weighted(term, TermProduct(weight, idf))
+                np.add.at(scores, rows, products)
         lengths = norm(weights) * self.norms
         return scores / np.where(lengths > 0, lengths, 1)
 
