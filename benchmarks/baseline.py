@@ -25,10 +25,7 @@ import subprocess
 import sys
 import tarfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,101 +33,72 @@ from .precision import FLAGS
 
 HERE = Path(__file__).resolve().parents[1]
 OUT = Path("benchmarks") / "baseline.json"
+PLACES = {"DATA": "data", "CHOOSE": "choose", "TREE": "before"}  # the option of each placeholder in a command
 FOLDERS = {"rust-book": "rust-book/src", "rust-rfcs": "rust-rfcs/text", "progit2": "progit2"}
 PRECISION_FIGURES = ("encode_ratio", "read_ratio", "share_of_peak")
 SPEED_FIGURES = ("name", "peer_name", "threads", "ratio")
 
 
-@dataclass(frozen=True)
-class Part:
-    """A command whose figures are recorded.
-
-    command: the words after `python -m`.
-    needs: the option without which the part is left out, or "".
-    prepare: is called before the command.
-    figures: turns the command's output into figures.
-    """
-
-    command: list[str]
-    needs: str = ""
-    prepare: Callable[[], object] = lambda: None
-    figures: Callable[[str], Any] = json.loads
-
-
-def parts_of(options: argparse.Namespace, work: Path) -> dict[str, Part]:
-    """All parts by name; indexes and records go to the folder `work`."""
-    data = options.data or Path("DATA")
-    squad = data / "squad"
-    limit = ["--limit", str(options.limit)] if options.limit else []
+def commands_of(options: argparse.Namespace) -> dict[str, str]:
+    """The words after `python -m` by part; WORK is the folder of indexes and records, see also PLACES."""
+    limit = f" --limit {options.limit}" if options.limit else ""
     suffix = f"-{options.limit}" if options.limit else ""
-    first = retriever_options("bm25", "dense", "colbert")
-    whole_squad = ["--corpus", str(squad / "train-v1.1.json.gz"), "--read", "0"]
-    whole_squad += ["--index", str(work / "squad-open.index")]
-    sample = HERE / "corpora" / "sample"
-    speed = ["benchmarks.speed", "--only", "encode,maxsim,bm25,dense", "--json"]
-    precision = ["benchmarks.precision", "--before", str(options.before)]
+    first = "--retriever bm25 --retriever dense --retriever colbert"
+    squad = {
+        f"squad-{version}": f"spanwise eval squad --data DATA/squad/dev-{version}.json.gz{limit} "
+        f"--out WORK/squad-{version}{suffix} --json"
+        for version in ("v1.1", "v2.0")
+    }
+    whole_squad = "--corpus DATA/squad/train-v1.1.json.gz --read 0 --index WORK/squad-open.index"
+    folders = {
+        name: folder_command(name, f"WORK/docs/{folder}", f"./eval/questions/{name}.jsonl")
+        for name, folder in FOLDERS.items()
+    }
     return {
-        "choose": choose_part(options, work / "reader"),
-        "sample": folder_part(sample / "docs", sample / "questions.json", work / "sample"),
-        "squad-v1.1": data_part("squad", squad / "dev-v1.1.json.gz", work / f"squad-v1.1{suffix}", limit),
-        "squad-v2.0": data_part("squad", squad / "dev-v2.0.json.gz", work / f"squad-v2.0{suffix}", limit),
-        "scifact": data_part(
-            "retrieval", data / "scifact", work / "scifact", [*first, *retriever_options("hybrid")]
-        ),
-        "squad-open": data_part(
-            "open",
-            squad / "dev-v1.1.json.gz",
-            work / f"squad-open{suffix}",
-            [*whole_squad, *first, *(limit or ["--limit", "1000"])],
-        ),
-        **{name: archive_part(name, data / "docs", work) for name in FOLDERS},
-        "speed": Part(speed, figures=speed_ratios),
-        "precision": Part(precision, "before", figures=precision_ratios),
+        "choose": f"spanwise calibrate --data CHOOSE --out WORK/reader --every {options.every} --json",
+        "sample": folder_command("sample", "./corpora/sample/docs", "./corpora/sample/questions.json"),
+        **squad,
+        "scifact": f"spanwise eval retrieval --data DATA/scifact {first} --retriever hybrid "
+        "--out WORK/scifact --json",
+        "squad-open": f"spanwise eval open --data DATA/squad/dev-v1.1.json.gz {whole_squad} {first}"
+        f"{limit or ' --limit 1000'} --out WORK/squad-open{suffix} --json",
+        **folders,
+        "speed": "benchmarks.speed --only encode,maxsim,bm25,dense --json",
+        "precision": "benchmarks.precision --before TREE",
     }
 
 
-def choose_part(options: argparse.Namespace, reader: Path) -> Part:
-    """`calibrate` of a copy of the built-in reader, which gets the observations."""
-    weights = HERE / "models" / "weights" / "reader"
-    command = ["spanwise", "calibrate", "--data", str(options.choose), "--out", str(reader)]
-    command += ["--every", str(options.every), "--json"]
-    return Part(command, "choose", partial(shutil.copytree, weights, reader, dirs_exist_ok=True))
+def folder_command(name: str, folder: str, questions: str) -> str:
+    """`eval folder` for a part."""
+    index = f"--index WORK/{name}.index --out WORK/{name}"
+    return f"spanwise eval folder {folder} --questions {questions} {index} --json"
 
 
-def data_part(verb: str, data: Path, out: Path, options: list[str]) -> Part:
-    """A verb of `eval` on public data."""
-    return Part(
-        ["spanwise", "eval", verb, "--data", str(data), *options, "--out", str(out), "--json"], "data"
-    )
+def missing_option(name: str, command: str, options: argparse.Namespace) -> str:
+    """The option that a part lacks, or ""."""
+    needed = [option for place, option in PLACES.items() if place in command]
+    needed += ["data"] if name in FOLDERS else []
+    return next((option for option in needed if getattr(options, option) is None), "")
 
 
-def folder_part(folder: Path, questions: Path, out: Path) -> Part:
-    """`eval folder` without its records."""
-    command = ["spanwise", "eval", "folder", str(folder), "--questions", str(questions)]
-    command += ["--index", f"{out}.index", "--out", str(out), "--json"]
-    return Part(command, figures=without_records)
-
-
-def archive_part(name: str, archives: Path, work: Path) -> Part:
-    """`eval folder` on an archive, which is unpacked first."""
-
-    def unpack() -> None:
-        with tarfile.open(archives / f"{name}.tar.xz") as file:
+def prepare(name: str, options: argparse.Namespace, work: Path) -> None:
+    """Unpack the archive of a folder; copy the built-in reader, which gets observations, for `choose`."""
+    if name in FOLDERS:
+        with tarfile.open(options.data / "docs" / f"{name}.tar.xz") as file:
             file.extractall(work / "docs", filter="data")
-
-    questions = HERE / "eval" / "questions" / f"{name}.jsonl"
-    part = folder_part(work / "docs" / FOLDERS[name], questions, work / name)
-    return replace(part, needs="data", prepare=unpack)
+    elif name == "choose":
+        shutil.copytree(HERE / "models" / "weights" / "reader", work / "reader", dirs_exist_ok=True)
 
 
-def retriever_options(*names: str) -> list[str]:
-    """The options that name these retrievers."""
-    return [word for name in names for word in ("--retriever", name)]
-
-
-def without_records(printed: str) -> dict[str, Any]:
-    """The figures of `eval folder`."""
-    return {name: value for name, value in json.loads(printed).items() if name != "records"}
+def figures_of(name: str, printed: str) -> Any:
+    """The figures in the output of a part's command, without the records of questions."""
+    if name == "speed":
+        return speed_ratios(printed)
+    if name == "precision":
+        return precision_ratios(printed)
+    figures = json.loads(printed)
+    figures.pop("records", None)
+    return figures
 
 
 def speed_ratios(printed: str) -> list[dict[str, Any]]:
@@ -173,11 +141,15 @@ def machine() -> dict[str, Any]:
     }
 
 
-def run(part: Part, command: str, label: str) -> dict[str, Any]:
-    """The record of a part; `command` is shown for it."""
+def run(name: str, command: str, options: argparse.Namespace, work: Path, label: str) -> dict[str, Any]:
+    """The record of a part."""
     began = time.monotonic()
-    part.prepare()
-    words = [sys.executable, "-m", *part.command]
+    prepare(name, options, work)
+    places = {"WORK": work, **{place: getattr(options, option) for place, option in PLACES.items()}}
+    words = [sys.executable, "-m"]
+    for word in command.split():
+        first, slash, rest = word.partition("/")
+        words.append(f"{places.get(first, first)}{slash}{rest}")
     printed = subprocess.run(words, cwd=HERE, stdout=subprocess.PIPE, text=True, check=True).stdout
     return {
         "commit": label,
@@ -185,7 +157,7 @@ def run(part: Part, command: str, label: str) -> dict[str, Any]:
         "machine": machine(),
         "command": command,
         "seconds": round(time.monotonic() - began),
-        "figures": part.figures(printed),
+        "figures": figures_of(name, printed),
     }
 
 
@@ -208,26 +180,22 @@ def main() -> None:
     label = commit()
     work = options.work.resolve() / label
     work.mkdir(parents=True, exist_ok=True)
-    parts = parts_of(options, work)
-    names = options.only.split(",") if options.only else list(parts)
-    unknown = [name for name in names if name not in parts]
+    commands = commands_of(options)
+    names = options.only.split(",") if options.only else list(commands)
+    unknown = [name for name in names if name not in commands]
     if unknown:
-        parser.error(f"there is no part {unknown[0]!r}; expected some of {', '.join(parts)}")
+        parser.error(f"there is no part {unknown[0]!r}; expected some of {', '.join(commands)}")
     records = json.loads(options.out.read_text(encoding="utf-8")) if options.out.is_file() else {}
-    places = {"WORK": work, "DATA": options.data, "CHOOSE": options.choose, "TREE": options.before, ".": HERE}
     for name in names:
-        part = parts[name]
-        command = " ".join(part.command)
-        for short, place in places.items():
-            command = command.replace(str(place), short) if place else command
+        command = commands[name]
         record = records.get(name, {})
-        if part.needs and getattr(options, part.needs) is None:
-            print(f"{name} is left out: give --{part.needs}", file=sys.stderr)
+        if option := missing_option(name, command, options):
+            print(f"{name} is left out: give --{option}", file=sys.stderr)
         elif record.get("commit") == label and record.get("command") == command:
             print(f"{name} is up to date", file=sys.stderr)
         else:
             print(f"{name}: {command}", file=sys.stderr)
-            records[name] = run(part, command, label)
+            records[name] = run(name, command, options, work, label)
             unfinished = options.out.with_suffix(".part")
             unfinished.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
             unfinished.replace(options.out)

@@ -25,7 +25,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -51,6 +50,7 @@ REPLICAS = 2
 K = 10
 PASSAGES_PER_DOCUMENT = 100
 SEARCHES_PER_ASK = 12
+PAUSE_S = 0.05  # between two searches
 TOLERANCE = {"tfidf": 1e-6, "bm25": 1e-6}  # of a score; 1e-3 for vectors
 Ranking = list[tuple[str, int, float]]
 Matrix = NDArray[np.float32]
@@ -178,7 +178,7 @@ def failures(options: argparse.Namespace, root: Path) -> dict[str, Any]:
                 counts["wrong"] += is_wrong and not is_partial
             except spanwise.errors.SpanwiseError:
                 counts["failed"] += 1
-            time.sleep(options.pause)
+            time.sleep(PAUSE_S)
 
     replicas = ClusterOptions(cluster.address, REPLICAS)
     with spanwise.open_index(root / "shards", cache=False, cluster=replicas) as library:
@@ -204,49 +204,26 @@ def indexing(options: argparse.Namespace, root: Path) -> dict[str, Any]:
     totals: Counter[str] = Counter()
     largest_gap = 0.0
     for folders in zip(shard_folders(root / "quiet"), shard_folders(root / "dying"), strict=True):
-        quiet, dying = (Shard.of(folder) for folder in folders)
-        totals["passages"] += len(dying.places)
-        totals["vectors"] += dying.n_vectors
+        (quiet, _, expected), (dying, n_vectors, vectors) = map(contents, folders)
+        totals["passages"] += len(dying[1])
+        totals["vectors"] += n_vectors
         totals["shards_that_differ"] += quiet != dying
-        if len(quiet.vectors) and len(quiet.vectors) == len(dying.vectors):
-            largest_gap = max(largest_gap, float(np.abs(quiet.vectors - dying.vectors).max()))
+        if len(expected) and len(expected) == len(vectors):
+            largest_gap = max(largest_gap, float(np.abs(expected - vectors).max()))
     return {**totals, "largest_gap": largest_gap, "deaths": cluster.n, "s": seconds}
 
 
-@dataclass(frozen=True)
-class Shard:
-    """The content of a shard; equal ones may have other vectors.
-
-    postings: the ids of the segments with postings.
-    places: the document and position of each passage.
-    files: the state of each file.
-    n_vectors: of all models.
-    vectors: of all passages.
-    """
-
-    postings: set[str]
-    places: Sequence[Any]
-    files: Any
-    n_vectors: int = field(compare=False)
-    vectors: Matrix = field(compare=False)
-
-    @classmethod
-    def of(cls, folder: Path) -> Shard:
-        """The last commit of a shard."""
-        with Store.open(folder) as store, store.snapshot() as snapshot:
-            ids = snapshot.passage_ids()
-            models = snapshot.vector_models()
-            vectors = np.empty(0, np.float32)
-            if len(ids):
-                rows = snapshot.stored_vectors(*models)
-                vectors = rows.read(rows.rows_of(ids))["vectors"]
-            return cls(
-                {entry.id for entry in snapshot.segments() if entry.kind == "postings"},
-                snapshot.places(ids.tolist()),
-                snapshot.files(),
-                sum(models.values()),
-                vectors,
-            )
+def contents(folder: Path) -> tuple[Any, int, Matrix]:
+    """Postings, places and files of a shard; the number of its vectors; the vectors of its passages."""
+    with Store.open(folder) as store, store.snapshot() as snapshot:
+        ids = snapshot.passage_ids()
+        models = snapshot.vector_models()
+        vectors = np.empty(0, np.float32)
+        if len(ids):
+            rows = snapshot.stored_vectors(*models)
+            vectors = rows.read(rows.rows_of(ids))["vectors"]
+        postings = {entry.id for entry in snapshot.segments() if entry.kind == "postings"}
+        return (postings, snapshot.places(ids.tolist()), snapshot.files()), sum(models.values()), vectors
 
 
 class RandomEncoder:
@@ -363,7 +340,6 @@ def main() -> None:
     parser.add_argument("--asks", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two deaths")
-    parser.add_argument("--pause", type=float, default=0.05, help="seconds between two searches")
     parser.add_argument("--passages", type=int, default=1_000_000)
     parser.add_argument("--words", type=int, default=40, help="of a synthetic passage")
     options = parser.parse_args()

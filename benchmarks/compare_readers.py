@@ -23,8 +23,9 @@ import spanwise
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.eval.questions import Verdict, judge_answer
 from spanwise.eval.significance import compare
+from spanwise.pipelines.answering.candidates import passage_span
 from spanwise.reader.spans import enclosing_sentences
-from spanwise.types import AnswerSpan, Passage, Span
+from spanwise.types import AnswerSpan, Passage
 
 TXTAI_PASSAGES = 3
 
@@ -84,11 +85,8 @@ def answer_span(passages: Sequence[Passage], place: Place) -> AnswerSpan | None:
     number, start, end = place
     passage = passages[number]
     around = enclosing_sentences(sentence_spans(passage.text), start, end)
-    span, sentence = (
-        Span(passage.document_id, passage.start + a, passage.start + b, passage.text[a:b])
-        for a, b in ((start, end), around)
-    )
-    return AnswerSpan(span, sentence, passage, None, 1, 0.0, None)
+    span = passage_span(passage, start, end)
+    return AnswerSpan(span, passage_span(passage, *around), passage, None, 1, 0.0, None)
 
 
 def main() -> None:

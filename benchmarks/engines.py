@@ -33,6 +33,7 @@ SearchMany = Callable[[list[str], int], Any]  # the same for a list of questions
 Encode = Callable[[list[str]], Any]  # from texts to (n, width) float32, rows unit-norm
 
 DIGEST = "given"  # of the vectors that the benchmark makes
+K = 10
 MIN_ROUND_S = 0.2
 THREADS = int(os.environ.get("OMP_NUM_THREADS", "1"))
 WORD = re.compile(r"\b\w\w+\b")
@@ -298,7 +299,7 @@ ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
 
 
 def serve(pipe: Any, comparison: str, name: str, folder: Path, cpus: list[int]) -> None:
-    """Run one engine: prepare, then answer ("round", k) with seconds and ("find", k) with rows.
+    """Run one engine: prepare, then answer "round" with seconds and "find" with the best K rows.
 
     The answer to a failure is its RuntimeError.
     """
@@ -314,12 +315,12 @@ def serve(pipe: Any, comparison: str, name: str, folder: Path, cpus: list[int]) 
             many = partial(_each, _nearest(run, corpus))
         pipe.send("ready")
         while True:
-            request, k = pipe.recv()
+            request = pipe.recv()
             gc.collect()
             if request == "find":
-                pipe.send([[int(row) for row in rows] for rows in many(corpus.questions, k)])
+                pipe.send([[int(row) for row in rows] for rows in many(corpus.questions, K)])
             else:
-                pipe.send(encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus, k))
+                pipe.send(encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus))
     except Exception as error:
         pipe.send(RuntimeError(repr(error)))
 
@@ -331,14 +332,14 @@ def encoding_s(encode: Encode, corpus: Corpus) -> float:
     return (time.perf_counter() - began) / len(corpus.passages)
 
 
-def search_s(search: SearchMany, corpus: Corpus, k: int) -> float:
+def search_s(search: SearchMany, corpus: Corpus) -> float:
     """Seconds per question, one at a time or all at once on several threads, repeated for at least 0.2 s."""
     batches = [corpus.questions] if THREADS > 1 else [[question] for question in corpus.questions]
     began = time.perf_counter()
     passes = 0
     while passes == 0 or time.perf_counter() - began < MIN_ROUND_S:
         for questions in batches:
-            search(questions, k)
+            search(questions, K)
         passes += 1
     return (time.perf_counter() - began) / passes / len(corpus.questions)
 

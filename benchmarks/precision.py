@@ -34,19 +34,14 @@ SETS = {
 FLAGS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 CHILD = """
 import json, sys, time
-from importlib import import_module
 from pathlib import Path
 import torch
 if sys.argv[1] != "all":
     torch.cpu._is_avx512_bf16_supported = lambda: False
 from spanwise.corpora.datasets.squad import read_squad
+from spanwise.models.encoder import load_encoder
+from spanwise.reader.load import load_reader
 from spanwise.types import Passage
-def found(name, *modules):
-    for module in modules:
-        try:
-            return getattr(import_module("spanwise." + module), name)
-        except (ImportError, AttributeError):
-            pass
 def seconds(work, n):
     times = []
     for _ in range(n + 1):
@@ -58,11 +53,11 @@ paragraphs = [p for a in read_squad(Path("corpora/sample/questions.json")).artic
 texts = [p.context for p in paragraphs][:96]
 passages = [Passage(n, str(n), 0, len(t), t) for n, t in enumerate(texts[:20])]
 question = paragraphs[0].questions[0].text
-encoder = found("load_encoder", "models.encoder", "models.dual_encoder")("base")
+encoder = load_encoder("base")
 if sys.argv[2] == "kernels":
     encoder.encode_passages(texts[:4])
 if sys.argv[2] == "speed":
-    reader = found("load_reader", "reader.load", "reader.builtin")("builtin")
+    reader = load_reader("builtin")
     encode = seconds(lambda: encoder.encode_passages(texts), 3)
     read = seconds(lambda: reader.read([question], [passages], 1), 3)
     print(json.dumps({"passages_per_s": len(texts) / encode, "read_ms": 1000 * read}))

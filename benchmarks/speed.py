@@ -37,13 +37,13 @@ THREAD_VARIABLES = (
     "OMP MKL OPENBLAS BLIS VECLIB NUMEXPR NUMBA RAYON".replace(" ", "_NUM_THREADS ") + "_NUM_THREADS"
 ).split()
 WIDTH = 384
-K = 10
+SEED = 0
 OURS = "spanwise"
 ENCODED = 64  # passages that the encoders are measured on
 TOKENS_OF = 2048  # passages of maxsim
 
 
-def texts(seed: int) -> tuple[list[str], list[str]]:
+def texts() -> tuple[list[str], list[str]]:
     """Distinct paragraphs in random order, and their questions."""
     data = Path(os.environ.get("SPANWISE_DATA", "/nonexistent")) / "squad"
     sample = Path(__file__).parents[1] / "corpora" / "sample" / "questions.json"
@@ -55,13 +55,13 @@ def texts(seed: int) -> tuple[list[str], list[str]]:
                 questions = asked.setdefault(paragraph.context, [])
                 questions += [question.text for question in paragraph.questions if question.answers]
     passages = sorted(asked)
-    random.Random(seed).shuffle(passages)
+    random.Random(SEED).shuffle(passages)
     return passages, [question for passage in passages for question in asked[passage][:1]]
 
 
-def synthetic(passages: list[str], n: int, seed: int) -> list[str]:
+def synthetic(passages: list[str], n: int) -> list[str]:
     """n texts of sentences drawn from these passages, each as long as one of them."""
-    draw = random.Random(seed)
+    draw = random.Random(SEED)
     sentences = [re.split(r"(?<=[.!?]) +", passage) for passage in passages]
     pool = list(chain.from_iterable(sentences))
     return [" ".join(draw.choices(pool, k=len(draw.choice(sentences)))) for _ in range(n)]
@@ -69,11 +69,9 @@ def synthetic(passages: list[str], n: int, seed: int) -> list[str]:
 
 def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> None:
     """Saves the corpus of a comparison with its vectors in a folder."""
-    passages, questions = texts(options.seed)
+    passages, questions = texts()
     if comparison == "bm25" and options.passages:
-        passages = passages[: options.passages] + synthetic(
-            passages, options.passages - len(passages), options.seed
-        )
+        passages = passages[: options.passages] + synthetic(passages, options.passages - len(passages))
     limit = {"encode": ENCODED, "maxsim": options.passages or TOKENS_OF, "dense": options.vectors}.get(
         comparison, len(passages)
     )
@@ -84,7 +82,7 @@ def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> Non
     matrices: dict[str, Any] = {}
     if comparison == "dense":
         shape = (limit + len(corpus.questions), WIDTH)
-        rows = np.random.default_rng(options.seed).standard_normal(shape, np.float32)
+        rows = np.random.default_rng(SEED).standard_normal(shape, np.float32)
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         matrices = {"vectors": rows[:limit], "question_vectors": rows[limit:]}
     if comparison == "maxsim":
@@ -128,7 +126,7 @@ class Process:
 
     def ask(self, request: str) -> Any:
         """The answer to a request, see `engines.serve`."""
-        self._pipe.send((request, K))
+        self._pipe.send(request)
         return self.answer()
 
 
@@ -204,7 +202,6 @@ def main() -> None:
     )
     parser.add_argument("--peers", help="engines of the comparison, divided by semicolons; default: all")
     parser.add_argument("--vectors", type=int, default=100_000, help="vectors of dense")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     options = parser.parse_args()
     comparisons = options.only.split(",")

@@ -162,7 +162,7 @@ def prefers_right(ranked: RankedQuestion, name: str) -> bool:
 
 
 def main() -> None:
-    """Prints a table, or JSON."""
+    """Prints JSON."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -172,7 +172,6 @@ def main() -> None:
     parser.add_argument("--encoder", action="append", default=[], help="a folder; repeatable")
     parser.add_argument("-k", type=int, default=20)
     parser.add_argument("--every", type=int, default=1, help="every Nth question")
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     questions = ranked_questions(options.choose, options.work, options.k, options.every)
     readers = [f"{Path(name).name} relevance" for name in options.reader]
@@ -181,14 +180,7 @@ def main() -> None:
         add_relevance(questions, name, label, options.work)
     for name, label in zip(options.encoder, encoders, strict=True):
         add_similarity(questions, name, label)
-    table = figures(questions, readers, encoders)
-    if options.json:
-        print(json.dumps(table, indent=1))
-        return
-    print(f"\n{'':60}{'plain':>10}{'everyday':>10}")
-    for name in table["plain"]:  # type: ignore[attr-defined]
-        values = [table[kind][name] for kind in ("plain", "everyday")]  # type: ignore[index]
-        print(f"{name:60}" + "".join(f"{v:>10}" if isinstance(v, int) else f"{v:>10.1%}" for v in values))
+    print(json.dumps(figures(questions, readers, encoders), indent=1))
 
 
 if __name__ == "__main__":

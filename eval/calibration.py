@@ -35,10 +35,6 @@ class LogisticModel:
     weights: tuple[float, ...]
     bias: float
 
-    def probability(self, features: ArrayLike) -> Vector:
-        """(n,) float64 probabilities of the rows of (n, d) features."""
-        return _sigmoid(_matrix(features) @ np.asarray(self.weights) + self.bias)
-
 
 def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> LogisticModel:
     """The weights and bias that minimise the penalised log loss, the same for every order of the rows.

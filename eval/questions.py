@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from spanwise.types import AnswerSpan, Passage, Span
@@ -67,9 +67,16 @@ class Evidence:
     span: tuple[int, int] | None = None
 
     @classmethod
-    def from_passage(cls, passage: Passage, score: float, span: tuple[int, int] | None = None) -> Evidence:
+    def of_passage(cls, passage: Passage, score: float) -> Evidence:
         """The passage as evidence."""
-        return cls(passage.document_id, passage.start, passage.end, passage.text, score, span)
+        return cls(passage.document_id, passage.start, passage.end, passage.text, score)
+
+    @classmethod
+    def of_answer(cls, answer: AnswerSpan) -> Evidence:
+        """The passage of an answer, with the span."""
+        start = answer.passage.start
+        span = (answer.span.start - start, answer.span.end - start)
+        return replace(cls.of_passage(answer.passage, answer.score), span=span)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from spanwise.errors import SpanwiseError
+from spanwise.options import ProgressCallback, no_progress
 
 from .dense import MANY_QUERIES, FaissScan, VectorIndex, bitmap, faiss, one_thread, width_of
 from .files import make_folder
@@ -48,9 +49,6 @@ _CANDIDATES = (20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
 _N_QUERIES = 300
 _DISTANCE = 1.5
 _READING_COST = 7  # of a byte of a stored vector on the disk, in bytes of codes scanned
-
-OnProgress = Callable[[int, int], None]
-"""Called with (done, total) passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +190,7 @@ def renewed(
     stored: StoredRows,
     old: IvfCodes | None = None,
     wanted: float = RECALL,
-    on_progress: OnProgress = lambda done, total: None,
+    on_progress: ProgressCallback = no_progress,
 ) -> IvfCodes | None:
     """New codes for these vectors; None if the old ones are good enough.
 
@@ -209,7 +207,7 @@ def renewed(
     for start in range(0, len(stored), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(stored)))
         index.add(stored.read(rows)["vectors"])
-        on_progress(start + len(rows), len(stored))
+        on_progress("approximate", start + len(rows), len(stored))
     stored.release()
     untuned = IvfCodes(stored.passage_ids, stored.sums, index, Tuning(1, 1, wanted, 0.0))
     return replace(untuned, tuning=tuned(stored, untuned, wanted))
@@ -253,7 +251,7 @@ def _trained(stored: StoredRows) -> Any:
     return index
 
 
-def held_back(stored: StoredRows, seed: int = 3, n: int = _N_QUERIES) -> Floats:
+def held_back(stored: StoredRows) -> Floats:
     """Queries (n, width) made from the collection, rows of length 1. Equal collections give equal queries.
 
         q = unit(x + DISTANCE * unit(y - z))       x, y, z drawn from the collection
@@ -263,8 +261,8 @@ def held_back(stored: StoredRows, seed: int = 3, n: int = _N_QUERIES) -> Floats:
     passage. Smaller distances overestimate the recall: on real questions a search tuned to 98 % at distance 1
     found 97.6 %, one tuned at 1.5 found 98.5 %.
     """
-    draw = np.random.default_rng(seed)
-    x, y, z = (stored.read(draw.integers(0, len(stored), n))["vectors"] for _ in range(3))
+    draw = np.random.default_rng(3)
+    x, y, z = (stored.read(draw.integers(0, len(stored), _N_QUERIES))["vectors"] for _ in range(3))
     difference = y - z
     lengths = np.linalg.norm(difference, axis=1, keepdims=True)
     moved = x + _DISTANCE * difference / np.where(lengths > 0, lengths, 1)

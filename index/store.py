@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from itertools import groupby
 from pathlib import Path
@@ -19,8 +19,9 @@ from threading import Lock
 import numpy as np
 
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound, SpanwiseError
+from spanwise.options import ProgressCallback, no_progress
 
-from .ann import CACHE, MIN_VECTORS, RECALL, OnProgress, code_problems, renewed
+from .ann import CACHE, MIN_VECTORS, RECALL, code_problems, renewed
 from .catalog import Catalog
 from .files import CATALOG, LOCK, SEGMENTS, WriteLock, make_folder, named_errors, sha256_of
 from .maxsim.tokens import token_problems
@@ -125,15 +126,27 @@ class Store:
         self.check_open()
         return Writer(self.path, timeout_s)
 
+    def change(self, apply: Callable[[Writer], None]) -> None:
+        """Commit what `apply` changes."""
+        with self.writer() as writer:
+            apply(writer)
+            writer.commit()
+
     def verify(self) -> list[str]:
         """One line per problem; reads every byte of the index."""
-        return problems(self.path / CATALOG, self.path / SEGMENTS, self.path / CACHE)
+        try:
+            catalog = Catalog.open(self.path / CATALOG)
+        except (SpanwiseError, OSError) as error:
+            return [str(error)]
+        with closing(catalog):
+            segment_problems = _segment_problems(catalog, self.path / SEGMENTS)
+            return [*_catalog_problems(catalog), *segment_problems, *code_problems(self.path / CACHE)]
 
     def approximate(
         self,
         recall: float = RECALL,
         at_least: int = MIN_VECTORS,
-        on_progress: OnProgress = lambda done, total: None,
+        on_progress: ProgressCallback = no_progress,
     ) -> bool:
         """Update the FAISS index of each model with `at_least` vectors; True when one was written.
 
@@ -198,18 +211,6 @@ def _names_in(folder: Path) -> list[str]:
     """The names of codes in a folder, sorted; each is a digest of the content."""
     paths = folder.iterdir() if folder.is_dir() and not folder.is_symlink() else ()
     return sorted(path.name for path in paths)
-
-
-def problems(catalog_path: Path, segments: Path, cache: Path) -> list[str]:
-    """One line for each damaged, missing or contradictory part; empty for an intact index."""
-    try:
-        catalog = Catalog.open(catalog_path)
-    except (SpanwiseError, OSError) as error:
-        return [str(error)]
-    try:
-        return [*_catalog_problems(catalog), *_segment_problems(catalog, segments), *code_problems(cache)]
-    finally:
-        catalog.close()
 
 
 def _catalog_problems(catalog: Catalog) -> Iterator[str]:

@@ -62,6 +62,16 @@ def base_tokenizer(backbone: nn.Module) -> Any:
     return tokenizer
 
 
+def delta_span_model(delta: Path) -> BertSpanModel:
+    """The span model of a delta file over the base, in float32; ModelRejected if it does not fit."""
+    checkpoint = read_checkpoint(find_base())
+    base = {PREFIX + name: tensor for name, tensor in checkpoint.weights.items()}
+    model = bert_span_model(Checkpoint(checkpoint.config, tuned_weights(base, delta)))
+    if model is None:
+        raise ModelRejected(f"{delta} does not describe a reader over the base")
+    return model
+
+
 def load_span_reader(folder: Path) -> nn.Module:
     """The question-answering model of a folder, in float32 and in inference mode.
 

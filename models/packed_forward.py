@@ -48,6 +48,7 @@ class Backbone:
         self._packed: dict[torch.device, PackedBert] = {}
         self._packing = threading.Lock()
 
+    @torch.inference_mode()
     def states(self, tokens: PackedTokens) -> Tensor:
         """(T, H): the final state of each token, on the model's device; bf16 or 8 bits where that is fast."""
         if not is_packable(self.model):
@@ -73,7 +74,6 @@ def packable_part(model: nn.Module) -> nn.Module | None:
     return part if isinstance(part, nn.Module) and is_packable(part) else None
 
 
-@torch.inference_mode()
 def padded_forward(model: Any, tokens: PackedTokens, *outputs: str) -> Tensor:
     """(T, ...): outputs of a model's forward pass for each token; several outputs are stacked last."""
     device = next(model.parameters()).device

@@ -17,18 +17,15 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
 from .batching import PackedTokens
-from .packed_forward import Layout, attend, distance_table, embedded, is_packable, model_inputs
-from .precision import autocast, compute_dtype
+from .packed_forward import Layout, attend, distance_table, embedded, is_packable, padded_forward
+from .precision import compute_dtype
 
 
 def training_states(model: Any, tokens: PackedTokens) -> Tensor:
     """(T, H): the final state of each token of a backbone, with gradients; in bf16 where that is fast."""
     device: torch.device = next(model.parameters()).device
     if not is_packable(model):
-        ids, mask, types = (torch.from_numpy(values).to(device) for values in tokens.padded(0))
-        with autocast(device):
-            states: Tensor = model(**model_inputs(model, ids, mask, types)).last_hidden_state
-        return states[mask.bool()]
+        return padded_forward(model, tokens, "last_hidden_state")
     dtype = compute_dtype(device)
     heads = model.config.num_attention_heads
     attention = _Attention.apply if device.type == "cpu" else attend

@@ -74,14 +74,12 @@ class Progress:
 
     step, steps: the number of the step, and of all steps.
     loss: that of the step.
-    learning_rate: that of the step.
     seconds: since the start of the call.
     """
 
     step: int
     steps: int
     loss: float
-    learning_rate: float
     seconds: float
 
 
@@ -113,7 +111,7 @@ def train(
             rate = linear_schedule(run.step + 1, len(batches), config.learning_rate, config.warmup)
             with defer_keyboard_interrupt():
                 value = run.train_step(loss, batches[run.step], rate)
-            on_progress(Progress(run.step, len(batches), value, rate, time.monotonic() - started))
+            on_progress(Progress(run.step, len(batches), value, time.monotonic() - started))
             if run.step in due:
                 run.evaluate(evaluate, select_by)
             if run.step % config.checkpoint_every == 0 or run.step == len(batches):

@@ -1,16 +1,8 @@
 """Weights on disk: checkpoints as they are, delta files over the base, and quantised models.
 
-Quantised models are carried to another machine and are not used for search. Their matrices have 8 or 4 bits:
-
-    8 bits   each row of a matrix has one float32 scale, see `quantized_rows`
-    4 bits   32 neighbours of a flattened matrix share one bfloat16 scale: q = round(7 w / max|w|), from -7
-             to 7, two per byte. The error is at most max|w| / 14 + max|w| / 512; the second term comes from
-             rounding the scale
-
-Both are symmetric, because differences of weights have a mean of zero. Vectors (biases, norms) and matrices
-of fewer than LEAST weights stay in float32.
-
-Source of the groups: Dettmers and Zettlemoyer, "The case for 4-bit precision", 2023, section 5.
+Quantised models are carried to another machine and are not used for search. Their matrices have 8 bits, with
+a float32 scale for each row. Steps are symmetric, because differences of weights have a mean of zero. Vectors
+(biases, norms) and matrices of fewer than LEAST weights stay in float32.
 
 Reading needs no transformers, which takes longer to import than the weights to load. Tensors of a checkpoint
 are views of the file mapped into memory, so two models of the same file share it.
@@ -22,7 +14,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -34,9 +26,7 @@ from .model_files import BASE_SHA256, CONFIG, WEIGHTS, find_base, read_json, rea
 from .numpy_bert import DELTA_FORMAT, changed_weights, read_delta
 
 QUANTIZED_FORMAT = "spanwise-quantized-1"
-GROUP = 32  # weights that share a scale in 4 bits
 LEAST = 1024  # weights of a matrix that is quantised
-Bits = Literal[4, 8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +104,6 @@ def tuned_weights(base: Mapping[str, Tensor], path: Path, prefix: str = "") -> d
     return {**base, **{name: torch.from_numpy(array) for name, array in changed.items()}}
 
 
-def apply_delta(model: nn.Module, path: Path) -> None:
-    """Adds a delta file to a model that holds the weights of the base, in place.
-
-    ModelRejected as for `tuned_weights`, and for weights that the model does not have.
-    """
-    try:
-        model.load_state_dict(tuned_weights(model.state_dict(), path))
-    except RuntimeError as error:
-        raise ModelRejected(f"{path} does not fit the model: {error}") from error
-
-
 def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> None:
     """Writes a delta file of a backbone over the base and of the tensors of its heads."""
     tuned = {name: tensor.detach().cpu() for name, tensor in backbone.state_dict().items()}
@@ -142,48 +121,20 @@ def quantized_rows(tensor: Tensor) -> tuple[Tensor, Tensor]:
     """
     tensor = tensor.float()
     scale = tensor.abs().amax(dim=1, keepdim=True) / 127  # (rows, 1)
-    q = _steps(tensor, scale)
+    smallest = torch.finfo(torch.float32).tiny
+    q = torch.where(scale > 0, tensor / scale.clamp_min(smallest), 0).round()
     return q.to(torch.int8).contiguous(), scale.contiguous()
 
 
-def quantized_groups(tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """Bytes (n / 2,) uint8 of two weights each, the first in the low bits, and scales (n / 32,) bfloat16.
-
-    The tensor is flattened and padded with zeros to a multiple of GROUP.
-
-    >>> packed, scale = quantized_groups(torch.tensor([7.0, -7.0, 3.2]))
-    >>> packed.tolist()[:2], scale.tolist(), restored_groups(packed, scale, [3]).tolist()
-    ([31, 139], [1.0], [7.0, -7.0, 3.0])
-    """
-    flat = tensor.float().flatten()
-    groups = nn.functional.pad(flat, (0, -len(flat) % GROUP)).view(-1, GROUP)
-    scale = (groups.abs().amax(dim=1, keepdim=True) / 7).bfloat16()  # (groups, 1)
-    levels = (_steps(groups, scale.float()).clamp(-7, 7) + 8).to(torch.uint8).view(-1, 2)
-    return (levels[:, 0] | levels[:, 1] << 4).contiguous(), scale.flatten()
-
-
-def restored_groups(packed: Tensor, scale: Tensor, shape: list[int]) -> Tensor:
-    """The weights of `quantized_groups` in float32 and in that shape."""
-    levels = torch.stack([packed & 15, packed >> 4], dim=1).view(-1, GROUP)
-    flat = ((levels.float() - 8) * scale.float().unsqueeze(1)).flatten()
-    return flat[: torch.Size(shape).numel()].reshape(shape)
-
-
-def save_quantized(path: Path, checkpoint: Checkpoint, bits: Bits) -> None:
-    """Writes the settings and the weights of a model, matrices in that many bits."""
+def save_quantized(path: Path, checkpoint: Checkpoint) -> None:
+    """Writes the settings and the weights of a model, matrices in 8 bits."""
     stored: dict[str, Tensor] = {}
     for name, tensor in checkpoint.weights.items():
         if tensor.dim() < 2 or tensor.numel() < LEAST:
             stored[f"{name}:f32"] = tensor.float().contiguous()
-        elif bits == 8:
-            stored[f"{name}:q8"], stored[f"{name}:scale"] = quantized_rows(tensor)
         else:
-            stored[f"{name}:q4"], stored[f"{name}:scale"] = quantized_groups(tensor)
-    metadata = {
-        "format": QUANTIZED_FORMAT,
-        "config": json.dumps(dict(checkpoint.config)),
-        "shapes": json.dumps({name: list(tensor.shape) for name, tensor in checkpoint.weights.items()}),
-    }
+            stored[f"{name}:q8"], stored[f"{name}:scale"] = quantized_rows(tensor)
+    metadata = {"format": QUANTIZED_FORMAT, "config": json.dumps(dict(checkpoint.config))}
     save_file(stored, path, metadata=metadata)
 
 
@@ -194,18 +145,17 @@ def read_quantized(path: Path) -> Checkpoint:
         raise ModelRejected(
             f"{path} has the format {metadata.get('format')!r}, expected {QUANTIZED_FORMAT!r}"
         )
+    weights: dict[str, Tensor] = {}
     try:
-        shapes: dict[str, list[int]] = json.loads(metadata["shapes"])
-        weights = {name: _restored(name, stored, shape) for name, shape in shapes.items()}
+        for key, tensor in stored.items():
+            name, _, kind = key.rpartition(":")
+            if kind == "f32":
+                weights[name] = tensor
+            elif kind == "q8":
+                weights[name] = tensor.float() * stored[f"{name}:scale"]
         return Checkpoint(json.loads(metadata["config"]), weights)
     except (KeyError, ValueError, RuntimeError) as error:
         raise ModelRejected(f"{path} cannot be read: {error}") from error
-
-
-def _steps(tensor: Tensor, scale: Tensor) -> Tensor:
-    """The tensor in units of its scale, rounded; 0 where the scale is 0."""
-    smallest = torch.finfo(torch.float32).tiny
-    return torch.where(scale > 0, tensor / scale.clamp_min(smallest), 0).round()
 
 
 def _stored(name: str, tensor: Tensor, is_new: bool) -> dict[str, Tensor]:
@@ -221,12 +171,3 @@ def _stored(name: str, tensor: Tensor, is_new: bool) -> dict[str, Tensor]:
 
 def _write_delta(path: Path, stored: dict[str, Tensor]) -> None:
     save_file(stored, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
-
-
-def _restored(name: str, stored: Mapping[str, Tensor], shape: list[int]) -> Tensor:
-    if f"{name}:f32" in stored:
-        return stored[f"{name}:f32"]
-    scale = stored[f"{name}:scale"]
-    if f"{name}:q8" in stored:
-        return stored[f"{name}:q8"].float() * scale
-    return restored_groups(stored[f"{name}:q4"], scale, shape)

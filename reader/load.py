@@ -15,7 +15,6 @@ from spanwise.errors import ModelNotFound, ModelRejected
 from ..models.model_files import (
     BASE_SHA256,
     BUILTIN,
-    CONFIG,
     READER,
     builtin_folder,
     file_sha256,
@@ -123,26 +122,19 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader
 
-    base = find_base()
     delta = folder / DELTA
 
     def whole() -> Scores:
-        from ..models.bert import bert_span_model
+        from ..models.load import delta_span_model
         from ..models.precision import pick_device
-        from ..models.weights import Checkpoint, read_checkpoint, tuned_weights
         from .span_reader import SpanScores
 
-        checkpoint = read_checkpoint(base)
-        backbone = {f"bert.{name}": tensor for name, tensor in checkpoint.weights.items()}
-        model = bert_span_model(Checkpoint(checkpoint.config, tuned_weights(backbone, delta)))
-        if model is None:
-            raise ModelRejected(f"{delta} or {base / CONFIG} does not describe a reader over the base")
-        return SpanScores(model.to(pick_device(device)))
+        return SpanScores(delta_span_model(delta).to(pick_device(device)))
 
     first = numpy_model(delta) if device is None else None
     scores = whole() if first is None else NumpyFirstScores(first, whole)
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
-    return SpanReader(scores, load_tokenizer(base), digest, split=split)
+    return SpanReader(scores, load_tokenizer(find_base()), digest, split=split)
 
 
 def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanReader:

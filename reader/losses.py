@@ -1,4 +1,4 @@
-"""The training losses of a reader: spans, evidence, similarity, and distillation from a teacher.
+"""The training losses of a reader: spans, evidence, and distillation from a teacher.
 
 A group is a question with an answering passage and negatives, or with a single passage. Rows are passages,
 group after group. B rows have a padded length of L tokens; `null` is the position of [CLS].
@@ -9,7 +9,6 @@ group after group. B rows have a padded length of L tokens; `null` is the positi
                                   + BCE per passage: 1 for the one that answers (relevance)
                                   + ListNet over the passages of a group
                                   + 0.9 BCE of yes_no, yes and several, means over the sentences of the answer
-    info_nce_loss                 cross-entropy of a question's own passage by cosine in the batch
     distillation_loss             KL divergence to a teacher's spans and relevance, MSE to its support
 
 The evidence head has the outputs of `models.numpy_bert.EVIDENCE_OUTPUTS`.
@@ -27,13 +26,11 @@ from torch.nn.functional import (
     cross_entropy,
     log_softmax,
     mse_loss,
-    normalize,
 )
 
 from .span_reader import PASSAGE, SUPPORT, YES_NO
 
 LABEL_WEIGHT = 0.9  # of yes_no, yes and several
-SIMILARITY_SCALE = 20.0  # the inverse temperature of cosines, as in the sentence-transformers models
 
 
 def span_loss(start: Tensor, end: Tensor, allowed: Tensor, first: Tensor, last: Tensor) -> Tensor:
@@ -92,22 +89,6 @@ def shared_normalization_loss(
             losses.append(cross_entropy(choices.unsqueeze(0), target.unsqueeze(0)))
             begin += size
     return 2 * torch.stack(losses).mean()
-
-
-def info_nce_loss(questions: Tensor, passages: Tensor) -> Tensor:
-    """The mean over questions of -ln P(own passage), a softmax of cosines over all passages of the batch.
-
-    questions, passages: (B, H) mean states; row i of one belongs to row i of the other. 0 for B = 1.
-
-    Source: van den Oord et al., "Representation Learning with Contrastive Predictive Coding", 2018,
-    equation 4.
-
-    >>> round(float(info_nce_loss(torch.eye(2), torch.eye(2))), 5)
-    0.0
-    """
-    cosines = normalize(questions.float(), dim=1) @ normalize(passages.float(), dim=1).T  # (B, B)
-    own = torch.arange(len(cosines), device=cosines.device)
-    return cross_entropy(SIMILARITY_SCALE * cosines, own)
 
 
 def evidence_loss(

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from ..models.batching import PackedTokens, shuffled_batches
 from ..models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
-from ..models.packed_forward import model_inputs, packable_part, sequence_means
+from ..models.packed_forward import model_inputs, packable_part
 from ..models.packed_training import training_states
 from ..models.tokenizer import SpecialTokens, special_tokens
 from ..models.training import Progress, TrainingConfig, freeze, train
@@ -80,7 +80,6 @@ class ReaderTrainingConfig:
     negatives: the number of negatives per group; 0 means one to three.
     frozen_layers: the number of lowest layers that are not trained.
     shared: weight of `losses.shared_normalization_loss`.
-    similarity: weight of `losses.info_nce_loss`.
     distilled: share of the distillation loss, from 0 to 1, for groups with a teacher's labels.
     temperature: of the distillation loss. There is no dropout.
     """
@@ -93,7 +92,6 @@ class ReaderTrainingConfig:
     negatives: int = 0
     frozen_layers: int = 0
     shared: float = 0.0
-    similarity: float = 0.0
     distilled: float = 0.75
     temperature: float = 2.0
 
@@ -339,9 +337,6 @@ def batch_loss(
     batch = spans.assemble([row.ids for row in rows], special, PAD_MULTIPLE)
     logits = _token_logits(model, batch)
     loss = _supervised_loss(logits, groups, batch, special.null, recipe)
-    if recipe.similarity:
-        answering = [group[0] for group in groups if group[0].answer]
-        loss = loss + recipe.similarity * _similarity(model, answering, special)
     n_distilled = sum(any(row.teacher for row in group) for group in groups)
     if logits.evidence is None or not n_distilled:
         return loss
@@ -468,23 +463,6 @@ def _teacher_logits(rows: Group, batch: spans.ModelInput, device: torch.device) 
     arrays = (is_scored, start, end, null, relevance, support)
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
     return losses.TeacherLogits(*tensors)
-
-
-def _similarity(model: Any, rows: Group, special: SpecialTokens) -> Tensor:
-    """The contrastive loss of the answering rows; 0 for fewer than two, or without a known backbone."""
-    backbone = packable_part(model)
-    if backbone is None or len(rows) < 2:
-        return torch.zeros((), device=next(model.parameters()).device)
-
-    def means(texts: Sequence[Sequence[Ints]]) -> Tensor:
-        tokens = PackedTokens.of(
-            [[*special.before, *np.concatenate(text).tolist(), *special.after] for text in texts]
-        )
-        return sequence_means(training_states(backbone, tokens), tokens.lengths)
-
-    return losses.info_nce_loss(
-        means([(row.question,) for row in rows]), means([row.ids[1:] for row in rows])
-    )
 
 
 def add_evidence_head(model: nn.Module) -> None:

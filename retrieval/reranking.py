@@ -13,11 +13,11 @@ Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019, section 3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from spanwise.types import Hit
+from spanwise.types import Hit, ProgressCallback, no_progress
 
 from ..index.protocol import Floats, Ids
 from ..index.schema import indexed_text
@@ -33,7 +33,7 @@ Scores = list[Floats]
 class RerankingRetriever:
     """Re-ranks the first `depth` hits of `retriever` by `scorer`; hits keep the scores of all stages.
 
-    `report` receives (pairs scored, total). Passages are scored with their headings, as they are indexed.
+    Passages are scored with their headings, as they are indexed.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class RerankingRetriever:
         retriever: Retriever,
         scorer: Scorer,
         depth: int,
-        report: Callable[[int, int], None] = lambda n_scored, total: None,
+        on_progress: ProgressCallback = no_progress,
     ) -> None:
         if depth < 1:
             raise ValueError(f"the depth of re-ranking must be at least 1, not {depth}")
@@ -49,7 +49,7 @@ class RerankingRetriever:
         self._retriever = retriever
         self._scorer = scorer
         self._depth = depth
-        self._report = report
+        self._on_progress = on_progress
         self._last: tuple[Any, Scores] = (None, [])  # deduplication repeats a question to get more hits
 
     def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
@@ -67,7 +67,7 @@ class RerankingRetriever:
         if self._last[0] != pairs:
             texts = [[indexed_text(hit.passage) for hit in hits] for hits in rankings]
             n_pairs = sum(map(len, texts))
-            scores = self._scorer.score(questions, texts, lambda n_scored: self._report(n_scored, n_pairs))
+            scores = self._scorer.score(questions, texts, lambda n: self._on_progress(STAGE, n, n_pairs))
             self._last = (pairs, scores)
         return self._last[1]
 

@@ -17,11 +17,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TIME_WAS_UP = 3
 PREPARED = Path(".gpu")
-STEPS = ("receive", "teacher", "label", "student", "export", "measure")
+STEPS = ("receive", "teacher", "label", "student", "export")
 CALL_FILES = 8  # that a call carries, the manifest among them
-EXPORTS = 3  # calls, for a teacher of 109M weights
+EXPORTS = 2  # calls, for a teacher of 109M weights
 STEP = "python3 scripts/gpu_run.py step"
 WORK = "--work /tmp/gpu"
+TESTS = "python3 -m pytest -q -m gpu -W default $(grep -rl mark.gpu tests --include='*.py')"
 
 if find_spec("spanwise") is None:  # a checkout that is not installed
     sys.path.insert(0, str(ROOT))
@@ -53,15 +54,13 @@ def parser() -> argparse.ArgumentParser:
     add("name", choices=STEPS)
     add("--work", type=Path, required=True, help="a folder that outlives the call")
     add("--from", dest="source", type=Path, default=PREPARED, help="carried parts (receive)")
-    add("--out", type=Path, help="the folder that comes back (export, measure)")
+    add("--out", type=Path, help="the folder that comes back (export)")
     add("--call", type=int, default=1, help="which parts to export")
     add("--device", help="default: the first GPU, or the CPU")
     add("--minutes", type=float, default=8.0, help="when training stops, to resume later")
     add("--budget", type=float, default=8.0, help="minutes of training in all calls")
     add("--tokens", type=int, help="tokens to train on; default: 30 million, or one epoch")
     add("--batch-tokens", type=int, default=6_144, help="tokens of a batch")
-    add("--texts", type=int, default=20_000, help="texts to encode (measure)")
-    add("--passages", type=int, default=1_000_000, help="passages of MaxSim (measure)")
     return top
 
 
@@ -69,11 +68,11 @@ def prepare(options: argparse.Namespace) -> None:
     """Make the files and print the size of each."""
     from gpu_chain import data
 
-    cuts = data.prepare(
+    files = data.prepare(
         options.folders, options.mined, options.data, options.base, options.squad, options.out
     )
-    for name, file in cuts.items():
-        print(f"{name:28} {file.size:12,} bytes in {len(file.parts)}")
+    for name, parts in files.items():
+        print(f"{name:28} {sum(part.size for part in parts):12,} bytes in {len(parts)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +98,15 @@ def plan(prepared: Path, room: int) -> list[Call]:
     """
     from gpu_chain import data
 
-    cuts = data.read_manifest(prepared)
+    files = data.read_manifest(prepared)
     needed = (
         data.TEACHER_BASE,
         data.GROUPS,
         data.SETTINGS,
         data.STUDENT_BASE,
         data.STUDENT_DELTA,
-        data.ENCODER,
     )
-    parts = [part for name in needed if name in cuts for part in cuts[name].parts]
+    parts = [part for name in needed for part in files.get(name, ())]
     for part in parts:
         if part.size > room:
             raise ValueError(f"{part.name} has {part.size:,} bytes, room is {room:,}. Make smaller parts")
@@ -126,7 +124,7 @@ def plan(prepared: Path, room: int) -> list[Call]:
         Call([], label, 6),
         Call([], f"{STEP} student {WORK} --minutes 7 && {export} --call 1", 3),
         *(Call([], f"{export} --call {number}", 0.5) for number in range(2, EXPORTS + 1)),
-        Call([], f'{STEP} measure {WORK} --out "$OUT"', 2),
+        Call([], TESTS, 1),
     ]
 
 
@@ -150,19 +148,16 @@ def step(options: argparse.Namespace) -> int:
 
     work = options.work
     work.mkdir(parents=True, exist_ok=True)
-    if options.name in ("export", "measure"):
-        if options.out is None:
-            raise ValueError(f"the step {options.name} needs --out")
-        options.out.mkdir(parents=True, exist_ok=True)
     match options.name:
         case "receive":
             data.receive(work, options.source)
         case "label":
             steps.label(work, options.device)
         case "export":
+            if options.out is None:
+                raise ValueError("the step export needs --out")
+            options.out.mkdir(parents=True, exist_ok=True)
             steps.export(work, options.out, options.call)
-        case "measure":
-            steps.measure(work, options.out, options.texts, options.passages, options.device)
         case _:
             training = steps.TrainingOptions(
                 options.minutes, options.budget, options.tokens, options.batch_tokens, options.device

@@ -38,15 +38,13 @@ class SquadQuestion:
 
     id: unique in its data set.
     text: the question.
-    answers: the answers; none if it is impossible.
-    is_impossible: True when the paragraph does not answer it.
+    answers: the answers; none if the paragraph does not answer it.
     type: factoid, how, why or list, or the empty string; a key that SQuAD does not have.
     """
 
     id: str
     text: str
     answers: tuple[GoldAnswer, ...]
-    is_impossible: bool = False
     type: str = ""
 
 
@@ -193,7 +191,7 @@ class _Reader:
             expected = "no answers to an impossible question" if is_impossible else "at least one answer"
             raise item.error(f"expected {expected}, found {len(answers)}")
         kind = item.text("type") if "type" in item.values else ""
-        return SquadQuestion(name, item.text("question"), answers, is_impossible, kind)
+        return SquadQuestion(name, item.text("question"), answers, kind)
 
     def answers(self, question: JsonObject, context: str) -> Iterator[GoldAnswer]:
         name = question.values["id"]

@@ -19,7 +19,6 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passag
 
 from ...corpora.passages import label_at
 from ...index.analysis import Analyzer
-from ...index.live_postings import LivePostings
 from ...index.snapshot import Snapshot
 from ...reader.evidence import Calibration
 from ...reader.protocol import Reader
@@ -82,7 +81,6 @@ class Answerer:
 
     Attributes:
         snapshot: the commit.
-        postings: the postings of the commit.
         analyzer: the analyzer of the index.
         retriever: finds the hits.
         reader: reads them.
@@ -95,7 +93,6 @@ class Answerer:
     """
 
     snapshot: Snapshot
-    postings: LivePostings
     analyzer: Analyzer
     retriever: Retriever
     reader: Reader
@@ -120,7 +117,7 @@ class Answerer:
         spellings = [
             question
             if isinstance(question, Spelling)
-            else spelling_of(question, self.postings, self.snapshot, self.analyzer)
+            else spelling_of(question, self.snapshot, self.analyzer)
             for question in questions
         ]
         texts = [spelling.text for spelling in spellings]
@@ -199,7 +196,7 @@ class Answerer:
     def score_candidates(self, text: str, hits: Sequence[Hit], readings: Readings) -> list[Candidate]:
         """The candidates of one question with their features, unordered."""
         terms = self.analyzer.question_terms(text)
-        statistics = self.postings.statistics(terms)
+        statistics = self.snapshot.postings().statistics(terms)
         idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
         return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms)
 

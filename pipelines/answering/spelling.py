@@ -5,7 +5,7 @@ from collections import Counter
 from spanwise.types import QuestionTerm, SearchedWord, Spelling
 
 from ...index.analysis import STOP_WORDS, Analyzer, Token
-from ...index.live_postings import LivePostings, prefix_distances
+from ...index.live_postings import prefix_distances
 from ...index.snapshot import Snapshot
 from ...models.model_files import base_vocabulary
 
@@ -21,16 +21,16 @@ FUNCTION_WORDS = STOP_WORDS | frozenset(
 )
 
 
-def spelling_of(question: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> Spelling:
+def spelling_of(question: str, snapshot: Snapshot, analyzer: Analyzer) -> Spelling:
     """The question with each word that occurs nowhere corrected to the closest word of the documents.
 
     Never corrected: words after a quotation mark, with digits or inner capitals, or in the base vocabulary.
     """
     tokens = [token for token in analyzer.tokens(question) if token.word not in FUNCTION_WORDS]
-    df = postings.statistics({analyzer.term(token.word) for token in tokens}).df
+    df = snapshot.postings().statistics({analyzer.term(token.word) for token in tokens}).df
     unknown = [token for token in tokens if not df[analyzer.term(token.word)]]
     misspelled = [token for token in unknown if _is_misspelled(question, token, analyzer)]
-    closest = {token.start: _closest(token.word, postings, snapshot, analyzer) for token in misspelled}
+    closest = {token.start: _closest(token.word, snapshot, analyzer) for token in misspelled}
     n_replaced = sum(word is not None for word in closest.values())
     if unknown == tokens and 2 * n_replaced < max(1, len(misspelled)):  # the question is in another language
         closest = {}
@@ -54,8 +54,9 @@ def _is_misspelled(question: str, token: Token, analyzer: Analyzer) -> bool:
     return is_word and not is_quoted and not {token.word, analyzer.term(token.word)} & base_vocabulary()
 
 
-def _closest(typed: str, postings: LivePostings, snapshot: Snapshot, analyzer: Analyzer) -> str | None:
+def _closest(typed: str, snapshot: Snapshot, analyzer: Analyzer) -> str | None:
     """The word of the documents with the fewest edits; on a tie the most frequent one."""
+    postings = snapshot.postings()
     max_edits = 2 if len(typed) >= MIN_LETTERS_OF_TWO else 1
     terms = postings.spelled_like(typed, max_edits)
     ids = {number for term in terms for number in postings.first_passages(term, N_PASSAGES)}

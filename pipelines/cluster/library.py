@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from spanwise.errors import ShardsMissing
-from spanwise.types import ClusterOptions, ProgressCallback, SyncReport
+from spanwise.types import ClusterOptions, ProgressCallback, SyncReport, no_progress
 
-from ...index.ann import MIN_VECTORS, RECALL, OnProgress
+from ...index.ann import MIN_VECTORS, RECALL
 from ...index.shards import shard_folders
 from ...index.snapshot import Snapshot
 from ...index.store import Store
@@ -73,16 +73,22 @@ class ShardedStore(Store):
             )
         return cast("Snapshot", snapshot)
 
-    def writer(self, timeout_s: float = 0.0) -> Writer:
-        """A context manager for changes of all shards: settings, and vectors to drop."""
+    def change(self, apply: Callable[[Writer], None]) -> None:
+        """Commit what `apply` changes in all shards; the first one, whose settings count, commits last."""
         self._last_states = {}
-        return cast("Writer", SettingsWriters(shard_folders(self.path), timeout_s))
+        with ExitStack() as opened:
+            stores = [opened.enter_context(Store.open(path)) for path in reversed(shard_folders(self.path))]
+            writers = [opened.enter_context(store.writer()) for store in stores]
+            for writer in writers:
+                apply(writer)
+            for writer in writers:
+                writer.commit()
 
     def approximate(
         self,
         recall: float = RECALL,
         at_least: int = MIN_VECTORS,
-        on_progress: OnProgress = lambda done, total: None,
+        on_progress: ProgressCallback = no_progress,
     ) -> bool:
         """Bring the FAISS indexes of all shards up to date, see `Store`."""
         is_written = False
@@ -90,48 +96,6 @@ class ShardedStore(Store):
             with Store.open(path) as shard:
                 is_written |= shard.approximate(recall, at_least, on_progress)
         return is_written
-
-
-class SettingsWriters(ExitStack):
-    """The writers of all shards, for settings and dropped vectors.
-
-    The first shard, whose settings count, commits last.
-    """
-
-    def __init__(self, paths: list[Path], timeout_s: float) -> None:
-        super().__init__()
-        self._paths = paths
-        self._timeout_s = timeout_s
-        self._writers: list[Writer] = []
-
-    def __enter__(self) -> SettingsWriters:
-        """Open all writers, or none."""
-        with ExitStack() as undo:
-            for path in reversed(self._paths):
-                store = undo.enter_context(Store.open(path))
-                self._writers.append(undo.enter_context(store.writer(self._timeout_s)))
-            self.push(undo.pop_all())
-        return self
-
-    def set(self, key: str, value: str) -> None:
-        """Change a setting."""
-        for writer in self._writers:
-            writer.set(key, value)
-
-    def drop_vectors(self, model_digest: str) -> None:
-        """Remove all vectors of a model."""
-        for writer in self._writers:
-            writer.drop_vectors(model_digest)
-
-    def drop_tokens(self, model_digest: str) -> None:
-        """Remove all token vectors of a model."""
-        for writer in self._writers:
-            writer.drop_tokens(model_digest)
-
-    def commit(self) -> None:
-        """Commit each shard."""
-        for writer in self._writers:
-            writer.commit()
 
 
 class ShardedLibrary(Library):

@@ -240,12 +240,9 @@ def _evidence(answer: Answer) -> tuple[Evidence, ...]:
     """The passages of the answers that are shown or declined, then the other nearest passages."""
     best = answer.best or answer.best_rejected
     shown = [] if best is None else [best, *answer.alternatives]
-    proposed = []
-    for answer_span in shown:
-        passage = answer_span.passage
-        start = answer_span.span.start - passage.start
-        span = (start, start + len(answer_span.span.text))
-        proposed.append(Evidence.from_passage(passage, answer_span.score, span))
     seen = {answer_span.passage.id for answer_span in shown}
     nearest = [hit for hit in answer.nearest if hit.passage.id not in seen]
-    return (*proposed, *(Evidence.from_passage(hit.passage, hit.score) for hit in nearest))
+    return (
+        *map(Evidence.of_answer, shown),
+        *(Evidence.of_passage(hit.passage, hit.score) for hit in nearest),
+    )

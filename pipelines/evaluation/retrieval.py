@@ -46,7 +46,7 @@ from ...eval.squad import question_scores_v2
 from ...eval.text import match_text, match_tokens
 from ...retrieval.protocol import Retriever
 from ..library.library import Library
-from ..library.loaded_models import stages_below
+from ..library.loaded_models import RERANKER, stages_below
 from .corpus import (
     GoldQuestion,
     contents_digest,
@@ -59,6 +59,7 @@ from .corpus import (
 from .results import Figures, Ranking, ResultFolder, digest
 
 DEFAULTS = AskOptions()
+RERANKING = {"rerank": RERANKER, "rerank_depth": DEFAULTS.rerank_depth}
 CUTOFFS = (1, 5, 20, 100)
 DEPTH = 1000  # documents ranked for a query of a test collection
 COVERAGES = (0.25, 0.5, 0.75, 1.0)
@@ -115,14 +116,12 @@ def evaluate_retrieval(
     out: Path | None = None,
     index: Path | None = None,
     model: str = "base",
-    rerank: str = "builtin",
-    rerank_depth: int = DEFAULTS.rerank_depth,
     on_progress: ProgressCallback = no_progress,
 ) -> Figures:
     """The mean of each of `eval.ranking.MEASURES` over the judged queries, by retriever.
 
     Each document is one passage, its title in front of the text. The index lies at `index`, or in `out`, and
-    is reused. "+rerank" behind a retriever's name re-ranks with the cross-encoder `rerank`.
+    is reused. "+rerank" behind a retriever's name re-ranks with the built-in reader.
     ValueError: no judged query, or an index or results of something else.
     """
     if not collection.judged:
@@ -134,8 +133,7 @@ def evaluate_retrieval(
         "queries": digest([(query.id, query.text) for query in collection.judged]),
         "judgements": digest(collection.qrels),
         "model": model,
-        "rerank": rerank,
-        "rerank_depth": rerank_depth,
+        **RERANKING,
     }
     questions = {query.id: query.text for query in collection.judged}
     names = list(dict.fromkeys(retrievers))
@@ -143,7 +141,7 @@ def evaluate_retrieval(
     results = ResultFolder.start(out, "retrieval", settings)
     with _searchable(documents, stages, index, out, on_progress, passages="whole", model=model) as library:
         for name in names:
-            retriever = library.retriever(name, **_reranking(name, rerank, rerank_depth))
+            retriever = library.retriever(name)
             for result in _rankings(name, retriever, questions, (DEPTH, 1), results, on_progress):
                 grades = collection.qrels[result.question_id]
                 ranking = judge(trec_order(dict(result.documents)), grades)
@@ -175,8 +173,6 @@ def evaluate_open(
     limit: int | None = None,
     read_limit: int = 1000,
     seed: int = 0,
-    rerank: str = "builtin",
-    rerank_depth: int = DEFAULTS.rerank_depth,
     on_progress: ProgressCallback = no_progress,
 ) -> Figures:
     """The figures of each retriever on the questions of SQuAD files, see the module.
@@ -200,8 +196,7 @@ def evaluate_open(
         "corpus": [path.name for path in corpus],
         "questions": digest([(q.id, q.text, q.context, q.answers) for q in questions]),
         "documents": digest(sorted(document.id for document in documents)),
-        "rerank": rerank,
-        "rerank_depth": rerank_depth,
+        **RERANKING,
         "k": k,
         "limit": limit,
         "read": len(read),
@@ -214,9 +209,8 @@ def evaluate_open(
     with _searchable(documents, stages, index, out, on_progress, superset=True) as library:
         texts = lru_cache(TEXTS_KEPT)(lambda name: match_text(library.document(name).text))
         for name in names:
-            reranking = _reranking(name, rerank, rerank_depth)
-            retriever = library.retriever(name, **reranking)
-            asker = library.answerer(AskOptions(k, name, reader=reader, **reranking)) if read else None
+            retriever = library.retriever(name)
+            asker = library.answerer(AskOptions(k, name, reader=reader)) if read else None
             for result in _rankings(name, retriever, question_texts, (CUTOFFS[-1], k), results, on_progress):
                 question = by_id[result.question_id]
                 record = _retrieval_record(result, question, texts)
@@ -386,11 +380,6 @@ def _with_answer(
         scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
     else:
         scores["declined"] = float(answer.best is None)
-    evidence: tuple[Evidence, ...] = ()
-    if shown is not None:
-        start = shown.passage.start
-        span = (shown.span.start - start, shown.span.end - start)
-        evidence = (Evidence.from_passage(shown.passage, shown.score, span),)
     no_confidence = 0.0 if calibrated else None
     return replace(
         record,
@@ -398,7 +387,7 @@ def _with_answer(
         prediction=prediction,
         confidence=no_confidence if shown is None else shown.confidence,
         timings_ms={**answer.timings_ms, **record.timings_ms},
-        evidence=evidence,
+        evidence=() if shown is None else (Evidence.of_answer(shown),),
         passages_read=answer.passages_read,
     )
 
@@ -423,10 +412,6 @@ def _read_together(paths: Sequence[Path]) -> list[SquadArticle]:
         seen |= {question.id for question in questions}
         articles += of_file
     return articles
-
-
-def _reranking(name: str, model: str, depth: int) -> dict[str, Any]:
-    return {"rerank": model, "rerank_depth": depth} if name.endswith("+rerank") else {}
 
 
 def _reader_settings(reader: str) -> dict[str, Any]:

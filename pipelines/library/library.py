@@ -39,6 +39,7 @@ from ...index.analysis import Analyzer
 from ...index.ann import RECALL
 from ...index.snapshot import Snapshot
 from ...index.store import Store
+from ...index.writer import Writer
 from ..answering.ask import Answerer, checked_question
 from ..answering.filters import select
 from ..folders import Root, confined, list_roots, read_roots, roots_setting, with_folders, without_folders
@@ -192,7 +193,7 @@ class Library:
     def encode(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encode the passages without vectors; returns the number with new token vectors."""
         self._encode(("dense",), on_progress)
-        self.store.approximate(RECALL, on_progress=partial(on_progress, "approximate"))
+        self.store.approximate(RECALL, on_progress=on_progress)
         return self._encode(("colbert",), on_progress)
 
     def encode_for(
@@ -479,16 +480,16 @@ class Library:
         changed = {name: value for name, value in settings.items() if current.get(name, "") != value}
         dropped = set() if only is None else self._n_vectors(key).keys() - {only}
         if changed or dropped:
-            with self.store.writer() as writer:
+
+            def apply(writer: Writer) -> None:
                 for name, value in changed.items():
                     writer.set(name, value)
                 for model in sorted(dropped):
                     writer.drop_vectors(model) if key == MODEL else writer.drop_tokens(model)
-                writer.commit()
+
+            self.store.change(apply)
 
     def _keep_roots(self, roots: Sequence[Root]) -> None:
         if roots != self.roots:
-            with self.store.writer() as writer:
-                for key, value in roots_setting(roots, self.store.path).items():
-                    writer.set(key, value)
-                writer.commit()
+            [(key, value)] = roots_setting(roots, self.store.path).items()
+            self.store.change(lambda writer: writer.set(key, value))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -101,8 +101,7 @@ class OpenCommit:
             from ...retrieval.reranking import RerankingRetriever
 
             model = self.models.cross_encoder(reranker)
-            report = partial(on_progress, "rerank")
-            retriever = RerankingRetriever(retriever, model, options.rerank_depth, report)
+            retriever = RerankingRetriever(retriever, model, options.rerank_depth, on_progress)
         if options.dedupe:
             from ...retrieval.near_duplicates import DeduplicatingRetriever
 
@@ -151,7 +150,6 @@ class OpenCommit:
             calibration = self.models.calibration(options.reader, reader.digest, retriever.name)
         answerer = Answerer(
             snapshot=self.snapshot,
-            postings=self.snapshot.postings(),
             analyzer=self.analyzer,
             retriever=retriever,
             reader=reader,
@@ -174,7 +172,7 @@ class OpenCommit:
 
     def spelling(self, question: str) -> Spelling:
         """The question as typed and as searched."""
-        return spelling_of(question, self.snapshot.postings(), self.snapshot, self.analyzer)
+        return spelling_of(question, self.snapshot, self.analyzer)
 
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
         from ...retrieval.retrievers import build

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
@@ -292,10 +292,7 @@ def verify(index: str | Path) -> Verification:
 
 def verification_record(verification: Verification) -> dict[str, Any]:
     """The JSON of `verify --json`."""
-    checked = {key: getattr(verification, key) for key in ("documents", "passages", "bytes")}
-    problems = list(verification.problems)
-    return {
-        "index": str(verification.index),
-        "problems": problems,
-        "checked": {} if problems else checked,
-    }
+    record = asdict(verification)
+    index = str(record.pop("index"))
+    problems = list(record.pop("problems"))
+    return {"index": index, "problems": problems, "checked": {} if problems else record}

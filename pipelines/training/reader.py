@@ -23,19 +23,19 @@ from ...corpora.datasets.squad import SquadArticle, SquadDataset
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import score_v1
 from ...models.bert import BertSpanModel
-from ...models.load import load_span_model, n_positions, save_span_model
+from ...models.load import delta_span_model, load_span_model, n_positions, save_span_model
 from ...models.model_files import BUILTIN, builtin_folder, file_sha256, find_base, find_model, is_base
-from ...models.numpy_bert import EVIDENCE_HEAD, SPAN_HEAD, read_delta
+from ...models.numpy_bert import SPAN_HEAD
 from ...models.precision import pick_device
 from ...models.tokenizer import VOCABULARIES, load_tokenizer
 from ...models.training import Progress, own_memory
-from ...models.weights import apply_delta, save_delta
+from ...models.weights import save_delta
 from ...reader.evidence import score_over_null
 from ...reader.labels import LabelStore
 from ...reader.load import DELTA, SETTINGS, input_length
 from ...reader.protocol import Reader
 from ...reader.span_reader import SpanReader, SpanScores
-from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, add_evidence_head, fine_tune
+from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from .model_card import RUN, start_record, write_card
 from .questions import SHORTENED, folder_examples, listed_examples, shortened, split_articles
@@ -201,12 +201,8 @@ class ReaderStart:
         torch.manual_seed(seed)
         delta = (builtin_folder("reader") if start == BUILTIN else Path(start).expanduser()) / DELTA
         if start != BASE and delta.is_file():
-            model = load_span_model(find_base())
-            if any(name.startswith(EVIDENCE_HEAD) for name in read_delta(delta)):
-                add_evidence_head(model)
-            apply_delta(model, delta)
-            tokenizer = load_tokenizer(find_base())
-            return cls(own_memory(model), tokenizer, find_base(), BASE, start_record(start, delta))
+            model = own_memory(delta_span_model(delta))
+            return cls(model, load_tokenizer(find_base()), find_base(), BASE, start_record(start, delta))
         folder = find_model(start)
         record: dict[str, Any] = {**start_record(start, None)}
         if not is_base(start):

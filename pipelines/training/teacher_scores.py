@@ -10,7 +10,7 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -149,7 +149,7 @@ def mine(
         for part in PARTS:
             negatives = [text for text in dict.fromkeys(sources[part]) if not leaks.holds(text)]
             miner = Miner(ranker, texts, negatives, config)
-            _write_lists(out / part, questions[part], miner, scorer, partial(on_progress, part))
+            _write_lists(out / part, questions[part], miner, scorer, on_progress)
     train, held_out = (list(read_ranking_examples(out / part)) for part in PARTS)
     return ListCounts(len(train), len(held_out), leaks.dropped, _share_first(train))
 
@@ -309,7 +309,7 @@ def _write_lists(
     questions: Sequence[Question],
     miner: Miner,
     scorer: Scorer | None,
-    on_progress: Callable[[int, int], None],
+    on_progress: ProgressCallback,
 ) -> None:
     """Writes the lists of a part, after those of an interrupted run."""
     if (folder / LISTS).is_file():
@@ -318,7 +318,7 @@ def _write_lists(
     path = folder / f"{LISTS}.part"
     path.touch()
     for begin in range(len(whole_lines(path)), len(questions), QUESTIONS_AT_ONCE):
-        on_progress(begin, len(questions))
+        on_progress(folder.name, begin, len(questions))
         batch = questions[begin : begin + QUESTIONS_AT_ONCE]
         examples = miner.lists(batch)
         if scorer is not None:
@@ -328,7 +328,7 @@ def _write_lists(
             examples = [replace(example, scores=tuple(row.tolist())) for example, row in pairs]
         with path.open("ab") as file:
             file.write("".join(map(json_line, examples)).encode())
-    on_progress(len(questions), len(questions))
+    on_progress(folder.name, len(questions), len(questions))
     path.replace(folder / LISTS)
 
 

@@ -21,13 +21,13 @@ class TransformersGenerator:
     ModelRejected for a folder without safetensors weights of a generator. Code in the folder is never run.
     """
 
-    def __init__(self, name: str, device: str | None = None) -> None:
+    def __init__(self, name: str) -> None:
         import torch
 
         from ...models.precision import compute_dtype, pick_device
 
         folder = find_model(name)
-        target = pick_device(device)
+        target = pick_device()
         self.name = Path(name).name
         self.digest = folder_digest(folder)
         model, self.tokenizer = _load(folder)

@@ -66,7 +66,7 @@ def checked_file(path: Path, sha256: str = "") -> Path:
 class LlamaCpp(ChatServer):
     """A GGUF model in this process; ModelRejected if llama.cpp cannot load the file."""
 
-    def __init__(self, path: Path, context_tokens: int = CONTEXT_TOKENS) -> None:
+    def __init__(self, path: Path) -> None:
         with needing("llm"):
             from xllamacpp import CommonParams, Server
         import torch
@@ -74,7 +74,7 @@ class LlamaCpp(ChatServer):
         key = secrets.token_urlsafe()
         params = CommonParams()
         params.model.path = str(path)
-        params.n_ctx = context_tokens
+        params.n_ctx = CONTEXT_TOKENS
         params.api_keys = [key]
         params.n_parallel = 1
         params.verbosity = -1
@@ -88,7 +88,7 @@ class LlamaCpp(ChatServer):
             self._engine = Server(params)
         except Exception as error:  # llama.cpp has no error class
             raise ModelRejected(f"{path} cannot be loaded: {error}") from error
-        super().__init__(f"{self._engine.listening_address}/v1", path.stem, key, context_tokens)
+        super().__init__(f"{self._engine.listening_address}/v1", path.stem, key)
         self.name = path.name
         self.digest = file_sha256(path)
 

@@ -41,12 +41,10 @@ class Generator(Protocol):
 
     name: of the model, for display.
     digest: the sha256 of its files; "" if unknown.
-    context_tokens: the limit of prompt and text together.
     """
 
     name: str
     digest: str
-    context_tokens: int
 
     def count_tokens(self, text: str) -> int:
         """The number of tokens of a text, or an upper estimate."""

@@ -19,7 +19,6 @@ KEY = "SPANWISE_API_KEY"
 TIMEOUT_S = 120.0  # without a byte from the server
 CONNECT_S = 5.0
 MAX_RETRIES = 2
-CONTEXT_TOKENS = 8192  # servers do not report it
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 
 
@@ -32,9 +31,7 @@ class ChatServer:
 
     digest = ""
 
-    def __init__(
-        self, base_url: str, model: str, key: str | None = None, context_tokens: int = CONTEXT_TOKENS
-    ) -> None:
+    def __init__(self, base_url: str, model: str, key: str | None = None) -> None:
         parts = urlsplit(base_url)
         host = parts.hostname or ""
         if parts.scheme not in ("http", "https") or not host or parts.query or "@" in parts.netloc:
@@ -50,7 +47,6 @@ class ChatServer:
         self.url = base_url.rstrip("/")
         self.model = model
         self.name = f"openai:{model}"
-        self.context_tokens = context_tokens
         timeout = openai.Timeout(TIMEOUT_S, connect=CONNECT_S)
         self._client = openai.OpenAI(
             base_url=self.url,

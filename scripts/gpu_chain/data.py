@@ -1,6 +1,6 @@
 """The data of a run: prepared on this machine, carried in parts, read on the GPU machine.
 
-A folder of parts has `manifest.json`: the size and sha256 of each file, and those of its parts in order.
+A folder of parts has `manifest.json`: for each file its parts in order, with their sizes and sha256.
 Training groups are stored as numbers: each text once, as the ids of its tokens, and rows that refer to texts.
 The ids are those of the student's vocabulary. The teacher's vocabulary has the same pieces, `shift` further.
 """
@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass, fields
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +24,6 @@ from spanwise.corpora.datasets.squad import read_squad
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import DataMalformed
 from spanwise.models.model_files import (
-    CONFIG,
-    MODULES,
     builtin_folder,
     checked_folder,
     file_sha256,
@@ -48,10 +45,8 @@ SETTINGS = "settings.json"
 TEACHER_BASE = "teacher-base.safetensors"
 STUDENT_BASE = "student-base.safetensors"
 STUDENT_DELTA = "student-delta.safetensors"
-ENCODER = "encoder.zip"
 GROUPS = "groups.npz"
 TOKENIZER = (*VOCABULARIES, "tokenizer_config.json", "special_tokens_map.json")
-ENCODER_FILES = (CONFIG, MODULES, "sentence_bert_config.json", "1_Pooling/config.json", *TOKENIZER)
 PART_BYTES = 28_000_000
 NEGATIVES = 7  # passages of a group beside the question's own
 ROUNDS = 2  # draws of negatives for each wording of a question
@@ -97,21 +92,11 @@ class Part:
     sha256: str
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A file that is cut into parts.
-
-    size: of the whole file, in bytes.
-    sha256: the digest of the whole file.
-    parts: in order.
-    """
-
-    size: int
-    sha256: str
-    parts: tuple[Part, ...]
+Parts = Sequence[Part]
+"""The parts of a file, in order."""
 
 
-def cut(path: Path, folder: Path, most: int) -> Cut:
+def cut(path: Path, folder: Path, most: int) -> Parts:
     """Writes the parts of a file to a folder, of nearly equal size and at most `most` bytes each."""
     size = path.stat().st_size
     n_parts = max(1, -(-size // most))
@@ -123,56 +108,50 @@ def cut(path: Path, folder: Path, most: int) -> Cut:
             name = f"{path.name}.{number:02}"
             (folder / name).write_bytes(content)
             parts.append(Part(name, len(content), hashlib.sha256(content).hexdigest()))
-    return Cut(size, file_sha256(path), tuple(parts))
+    return parts
 
 
-def write_manifest(folder: Path, cuts: Mapping[str, Cut]) -> None:
+def write_manifest(folder: Path, files: Mapping[str, Parts]) -> None:
     """Writes the manifest of a folder of parts."""
-    write_json(folder / MANIFEST, {name: asdict(file) for name, file in cuts.items()})
+    write_json(folder / MANIFEST, {name: list(map(asdict, parts)) for name, parts in files.items()})
 
 
-def read_manifest(folder: Path) -> dict[str, Cut]:
+def read_manifest(folder: Path) -> dict[str, Parts]:
     """The files of a folder of parts by name; DataMalformed without a manifest, or for a damaged one."""
     path = folder / MANIFEST
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            name: Cut(**{**file, "parts": tuple(Part(**part) for part in file["parts"])})
-            for name, file in record.items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return {name: [Part(**part) for part in parts] for name, parts in record.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise DataMalformed(f"{path} cannot be read: {error!r}. Make or carry it again") from error
 
 
-def missing(file: Cut, folders: Sequence[Path]) -> list[str]:
+def missing(parts: Parts, folders: Sequence[Path]) -> list[str]:
     """The names of the parts that are in none of the folders."""
-    return [part.name for part in file.parts if _place(part, folders) is None]
+    return [part.name for part in parts if _place(part, folders) is None]
 
 
-def join(file: Cut, folders: Sequence[Path], target: Path) -> None:
+def join(parts: Parts, folders: Sequence[Path], target: Path) -> None:
     """Writes a file from its parts; DataMalformed names a part that is missing or damaged."""
     unfinished = target.with_name(f"{target.name}.part")
     with unfinished.open("wb") as joined:
-        for part in file.parts:
+        for part in parts:
             joined.write(checked(part, folders).read_bytes())
-    if file_sha256(unfinished) != file.sha256:
-        unfinished.unlink()
-        raise DataMalformed(f"{target.name}: its parts are whole and do not belong together. Make them again")
     unfinished.replace(target)
 
 
 def receive(work: Path, carried: Path) -> None:
     """Copies carried parts to the work folder, checks them, and joins the files that are complete."""
-    parts = work / "parts"
-    parts.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(carried / MANIFEST, parts / MANIFEST)
-    for name, file in read_manifest(parts).items():
-        for part in file.parts:
-            if (carried / part.name).is_file() and not (parts / part.name).is_file():
-                shutil.copyfile(checked(part, [carried]), parts / part.name)
-        left = missing(file, [parts])
+    folder = work / "parts"
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(carried / MANIFEST, folder / MANIFEST)
+    for name, parts in read_manifest(folder).items():
+        for part in parts:
+            if (carried / part.name).is_file() and not (folder / part.name).is_file():
+                shutil.copyfile(checked(part, [carried]), folder / part.name)
+        left = missing(parts, [folder])
         if not left and not (work / name).is_file():
-            join(file, [parts], work / name)
+            join(parts, [folder], work / name)
         say(f"{name}: waits for {', '.join(left)}" if left else f"{name}: here")
 
 
@@ -359,8 +338,8 @@ class Task:
 
 def prepare(
     folders: Path, mined: Path, data: Sequence[Path], base: Path, n_squad: int, out: Path
-) -> dict[str, Cut]:
-    """Writes the files to `out/whole` and their parts to `out`, and returns the cuts by file name.
+) -> dict[str, Parts]:
+    """Writes the files to `out/whole` and their parts to `out`, and returns the parts by file name.
 
     `folders` has questions, the run folder `mined` the passages mined for them. Of the files `data` in
     SQuAD's format `n_squad` questions are used. `base` is the folder of the large base.
@@ -374,16 +353,15 @@ def prepare(
     shift = vocabulary_shift(student.get_vocab(), teacher.get_vocab())
     records = {name: asdict(special) for name, special in specials.items()}
     write_json(whole / SETTINGS, {"shift": shift, **records})
-    save_quantized(whole / TEACHER_BASE, _floating(read_checkpoint(teacher_base), keep_pooler=False), 8)
-    save_quantized(whole / STUDENT_BASE, _floating(read_checkpoint(find_base())), 8)
+    save_quantized(whole / TEACHER_BASE, _encoder(read_checkpoint(teacher_base)))
+    save_quantized(whole / STUDENT_BASE, _encoder(read_checkpoint(find_base())))
     shutil.copyfile(builtin_folder("reader") / DELTA, whole / STUDENT_DELTA)
-    _write_encoder(whole / ENCODER)
     examples, held_out = draw_examples(folders, mined, data, n_squad)
     n_special = max(special.count for special in specials.values())
     PackedGroups.of(examples, held_out, student, n_special).save(whole / GROUPS)
-    cuts = {path.name: cut(path, out, PART_BYTES) for path in sorted(whole.iterdir())}
-    write_manifest(out, cuts)
-    return cuts
+    files = {path.name: cut(path, out, PART_BYTES) for path in sorted(whole.iterdir())}
+    write_manifest(out, files)
+    return files
 
 
 def vocabulary_shift(student: dict[str, int], teacher: dict[str, int]) -> int:
@@ -435,20 +413,11 @@ def draw_examples(
     return examples, held_out
 
 
-def _floating(checkpoint: Checkpoint, keep_pooler: bool = True) -> Checkpoint:
+def _encoder(checkpoint: Checkpoint) -> Checkpoint:
     """The checkpoint with only its floating-point weights; an encoder's states do not need its pooler."""
     weights = {
         name: weight
         for name, weight in checkpoint.weights.items()
-        if weight.is_floating_point() and (keep_pooler or "pooler" not in name)
+        if weight.is_floating_point() and "pooler" not in name
     }
     return Checkpoint(checkpoint.config, weights)
-
-
-def _write_encoder(path: Path) -> None:
-    """Writes the settings and the tokenizer of the small base, to measure its speed."""
-    folder = find_base()
-    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
-        for name in ENCODER_FILES:
-            if (folder / name).is_file():
-                archive.write(folder / name, name)

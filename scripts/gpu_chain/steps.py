@@ -1,31 +1,24 @@
-"""The steps on the GPU machine: train the teacher, label, train the student, export, measure; and `join`.
+"""The steps on the GPU machine: train the teacher, label, train the student, export; and `join`.
 
 Their files lie in a work folder, which outlives a call. A step that is called again resumes, or finds its
 result. numpy, torch and safetensors are all they need.
 
-The student is exported as differences from the small base, the teacher as differences from the large base,
-once in 4 bits and once in 8. Unchanged weights are left out, since the output of `prepare` has them.
+The student is exported as differences from the small base, the teacher as differences from the large base in
+8 bits. Unchanged weights are left out, since the output of `prepare` has them.
 """
 
 from __future__ import annotations
 
 import copy
-import json
-import random
 import shutil
-import subprocess
-import sys
-import timeit
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import ZipFile
 
 import numpy as np
 import torch
@@ -33,19 +26,16 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from spanwise.corpora.datasets.squad import read_squad
 from spanwise.errors import DataMalformed
 from spanwise.models.batching import PackedTokens, token_budget_batches
-from spanwise.models.bert import BertSpanModel, bert_backbone, bert_span_model
-from spanwise.models.encoder import TextEncoder
+from spanwise.models.bert import BertSpanModel, bert_span_model
 from spanwise.models.load import HEAD_STD, save_span_model
-from spanwise.models.model_files import WEIGHTS, file_sha256, read_json
+from spanwise.models.model_files import file_sha256, read_json
 from spanwise.models.numpy_bert import PREFIX, SPAN_HEAD
-from spanwise.models.precision import compute_dtype, pick_device
-from spanwise.models.tokenizer import SpecialTokens, load_tokenizer
+from spanwise.models.precision import pick_device
+from spanwise.models.tokenizer import SpecialTokens
 from spanwise.models.training import Progress, TrainingConfig, own_memory
 from spanwise.models.weights import (
-    Bits,
     Checkpoint,
     read_quantized,
     save_delta,
@@ -60,7 +50,6 @@ from spanwise.reader.training import RECIPES, TeacherWindow, TrainingRow, add_ev
 from . import data
 from .data import SEED, Groups, Task, say
 
-ROOT = Path(__file__).resolve().parents[2]
 TEACHER = "teacher.safetensors"  # trained, in float32
 STUDENT = "student.safetensors"
 LABELS = "labels.npz"
@@ -73,12 +62,7 @@ REPORT_EVERY = 50  # steps
 PART_BYTES = 15_500_000  # a file that comes back may have 16 MiB
 CALL_PARTS = 7  # beside the manifest: 8 files of 64 MiB together
 CALL_BYTES = 62_000_000
-TEACHERS: Mapping[str, Bits] = {"teacher-q4.safetensors": 4, "teacher-q8.safetensors": 8}
-QUESTION_TOKENS = 16
-PASSAGE_TOKENS = 64
-WIDTH = 96
-CHUNK = 20_000  # passages of one product
-ROUNDS = 3
+TEACHER_DELTA = "teacher-q8.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,18 +296,16 @@ def export(work: Path, out: Path, call: int) -> None:
     if not (whole / DELTA).is_file():
         tuned = load_file(data.existing(work / STUDENT, "student"))
         save_delta(whole / DELTA, tuned, student_base(work).weights)
-    for name, bits in TEACHERS.items():
-        if not (whole / name).is_file():
-            _write_teacher(work, whole / name, bits)
-    cuts = {name: data.cut(whole / name, parts, PART_BYTES) for name in (DELTA, *TEACHERS)}
-    calls = data.loads_of((part for file in cuts.values() for part in file.parts), CALL_PARTS, CALL_BYTES)
+    if not (whole / TEACHER_DELTA).is_file():
+        _write_teacher(work, whole / TEACHER_DELTA)
+    files = {name: data.cut(whole / name, parts, PART_BYTES) for name in (DELTA, TEACHER_DELTA)}
+    calls = data.loads_of(chain.from_iterable(files.values()), CALL_PARTS, CALL_BYTES)
     if not 1 <= call <= len(calls):
         raise ValueError(f"call is {call}, expected 1 to {len(calls)}")
-    data.write_manifest(out, cuts)
+    data.write_manifest(out, files)
     for part in calls[call - 1]:
         shutil.copyfile(parts / part.name, out / part.name)
-    sizes = ", ".join(f"{name} {file.size:,} bytes" for name, file in cuts.items())
-    say(f"call {call} of {len(calls)}: {sizes}")
+    say(f"call {call} of {len(calls)}: {', '.join(part.name for part in calls[call - 1])}")
 
 
 def join_results(folders: Sequence[Path], prepared: Path, base: Path, out: Path) -> None:
@@ -332,32 +314,32 @@ def join_results(folders: Sequence[Path], prepared: Path, base: Path, out: Path)
     `prepared` is what `prepare` wrote, `base` the large base that it read. DataMalformed for a damaged part,
     and when no reader is complete.
     """
-    cuts: dict[str, data.Cut] = {}
+    files: dict[str, data.Parts] = {}
     for folder in folders:
-        for name, file in data.read_manifest(folder).items():
-            if cuts.setdefault(name, file) != file:
+        for name, parts in data.read_manifest(folder).items():
+            if files.setdefault(name, parts) != parts:
                 raise DataMalformed(
                     f"{folder} holds the parts of another export. Join the calls of one export"
                 )
-    missing = {name: data.missing(file, folders) for name, file in cuts.items()}
+    missing = {name: data.missing(parts, folders) for name, parts in files.items()}
     if all(missing.values()):
         raise DataMalformed(
             f"no reader is complete in {', '.join(map(str, folders))}: export the other calls"
         )
-    for name, file in cuts.items():
+    for name, parts in files.items():
         if missing[name]:
             say(f"{name} waits for {', '.join(missing[name])}")
             continue
         target = out / Path(name).stem
         target.mkdir(parents=True, exist_ok=True)
-        data.join(file, folders, target / name)
+        data.join(parts, folders, target / name)
         if name != DELTA:
             _restore_teacher(target / name, prepared, base)
         data.write_json(target / SETTINGS, {"answers_null": True})
         say(f"{target}: use it with --reader {target}")
 
 
-def _write_teacher(work: Path, path: Path, bits: Bits) -> None:
+def _write_teacher(work: Path, path: Path) -> None:
     """Writes the differences of the encoder, and the heads as they are."""
     start = teacher_start(work).state_dict()
     tuned = load_file(data.existing(work / TEACHER, "teacher"))
@@ -366,7 +348,7 @@ def _write_teacher(work: Path, path: Path, bits: Bits) -> None:
         for name, tensor in tuned.items()
         if not name.startswith(PREFIX) or not torch.equal(tensor, start[name])
     }
-    save_quantized(path, Checkpoint({"base": file_sha256(work / data.TEACHER_BASE)}, changed), bits)
+    save_quantized(path, Checkpoint({"base": file_sha256(work / data.TEACHER_BASE)}, changed))
 
 
 def _restore_teacher(path: Path, prepared: Path, base: Path) -> None:
@@ -385,104 +367,3 @@ def _restore_teacher(path: Path, prepared: Path, base: Path) -> None:
         if (base / name).is_file():
             shutil.copyfile(base / name, path.parent / name)
     path.unlink()
-
-
-# Speed on the GPU machine
-
-
-def measure(work: Path, out: Path, n_texts: int, n_passages: int, device_name: str | None = None) -> None:
-    """Prints speeds and the outcome of the GPU tests as JSON, and writes them to `out`."""
-    device = pick_device(device_name)
-    figures = {
-        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-        "encode_texts_per_s": _encoders(work, n_texts, device),
-        "maxsim_passages": n_passages,
-        "maxsim_ms": _maxsim(n_passages, device),
-        "tests": _gpu_tests(),
-    }
-    data.write_json(out / "measured.json", figures)
-    say(json.dumps(figures, indent=1))
-
-
-def _gpu_tests() -> str | list[str]:
-    """The outcome of the tests marked `gpu`, from the files that hold some."""
-    if find_spec("pytest") is None:
-        return "pytest is not installed"
-    paths = [path for path in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in path.read_text("utf-8")]
-    # Warnings are no errors here: another version of torch has others.
-    options = ["-q", "-m", "gpu", "-p", "no:cacheprovider", "-W", "default"]
-    command = [sys.executable, "-m", "pytest", *options, *map(str, sorted(paths))]
-    tests = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    lines = (tests.stdout.strip() or tests.stderr.strip()).splitlines()
-    return lines[-20:] if tests.returncode else "passed"
-
-
-def _encoders(work: Path, n_texts: int, device: torch.device) -> dict[str, float]:
-    """Texts per second of each encoder."""
-    checkpoint = read_quantized(data.existing(work / data.STUDENT_BASE, "receive"))
-    folder = work / "encoder"
-    with ZipFile(data.existing(work / data.ENCODER, "receive")) as archive:
-        archive.extractall(folder)
-    backbone = bert_backbone(checkpoint)
-    if backbone is None:
-        raise ValueError("the small base is no BERT. Run prepare again")
-    texts = sample_texts(n_texts)
-    ours = TextEncoder(backbone.to(device), load_tokenizer(folder), "measured")
-    rates = {"spanwise": n_texts / _seconds(lambda: ours.encode_passages(texts), device)}
-    if find_spec("sentence_transformers") is not None:
-        from sentence_transformers import SentenceTransformer
-
-        save_file(dict(checkpoint.weights), folder / WEIGHTS, metadata={"format": "pt"})
-        model = SentenceTransformer(str(folder), device=str(device), local_files_only=True)
-        model.to(compute_dtype(device))
-        model.max_seq_length = ours.max_length
-        seconds = _seconds(lambda: model.encode(texts, batch_size=256, show_progress_bar=False), device)
-        rates["sentence-transformers"] = n_texts / seconds
-    return rates
-
-
-def _maxsim(n_passages: int, device: torch.device) -> dict[str, float]:
-    """Milliseconds per question against all passages, whose random vectors are on the device."""
-    # The other steps run without the packages of retrieval.
-    from spanwise.retrieval.training.distillation import TextVectors, max_sim
-
-    torch.manual_seed(0)
-    dtype = compute_dtype(device)
-
-    def vectors(*shape: int) -> Tensor:
-        return torch.nn.functional.normalize(torch.randn(*shape, WIDTH, device=device), dim=-1).to(dtype)
-
-    def encoded(tokens: Tensor) -> TextVectors:
-        return TextVectors(tokens, tokens.new_ones(tokens.shape[:2], dtype=torch.bool), tokens[:, 0])
-
-    chunks = [vectors(min(CHUNK, n_passages - i), PASSAGE_TOKENS) for i in range(0, n_passages, CHUNK)]
-    question = vectors(1, QUESTION_TOKENS)
-
-    def ours() -> Tensor:
-        return torch.cat([max_sim(encoded(question), encoded(chunk))[0] for chunk in chunks]).topk(10).indices
-
-    def plain() -> Tensor:
-        scores = [(chunk @ question[0].T).amax(dim=1).sum(dim=1) for chunk in chunks]
-        return torch.cat(scores).topk(10).indices
-
-    return {"spanwise (training)": 1000 * _seconds(ours, device), "torch": 1000 * _seconds(plain, device)}
-
-
-def sample_texts(n: int) -> list[str]:
-    """n texts of 1 to 12 sentences each, drawn from the sample corpus."""
-    articles = read_squad(ROOT / "corpora" / "sample" / "questions.json").articles
-    passages = [paragraph.context for article in articles for paragraph in article.paragraphs]
-    sentences = [sentence for passage in passages for sentence in passage.split(". ")]
-    draw = random.Random(0)
-    return [". ".join(draw.choices(sentences, k=draw.randint(1, 12))) for _ in range(n)]
-
-
-def _seconds(run: Callable[[], object], device: torch.device) -> float:
-    """The median of ROUNDS runs, after one that prepares."""
-
-    def complete() -> None:
-        run()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-
-    return median(timeit.repeat(complete, number=1, repeat=ROUNDS + 1)[1:])

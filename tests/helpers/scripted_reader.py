@@ -57,7 +57,6 @@ class Flat:
 def asker(library, *script, calibration=None, **options) -> Answerer:
     return Answerer(
         library.snapshot,
-        library.snapshot.postings(),
         library.analyzer,
         library.retriever("bm25"),
         Scripted(*script),

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from spanwise.reader.losses import evidence_loss, info_nce_loss, shared_normalization_loss, span_loss
+from spanwise.reader.losses import evidence_loss, shared_normalization_loss, span_loss
 
 LABELS = (0.0, -1.0, 1.0)
 
@@ -74,15 +74,3 @@ def test_the_order_of_the_other_passages_does_not_matter():
     loss = shared_normalization_loss(start, end, is_passage, 0, [3], gold, gold)
     other = shared_normalization_loss(start[swapped], end[swapped], is_passage[swapped], 0, [3], gold, gold)
     assert float(loss) == pytest.approx(float(other), abs=1e-6)
-
-
-def test_similarity_prefers_the_own_passage():
-    questions = torch.eye(3)
-    passages = torch.tensor([[1.0, 0, 0], [0, 1, 0], [0, 1, 1]])
-    cosines = [1.0, 0, 0], [0, 1, 2**-0.5], [0, 0, 2**-0.5]  # of each question with each passage
-    losses = [
-        math.log(sum(math.exp(20 * cosine) for cosine in row)) - 20 * row[number]
-        for number, row in enumerate(cosines)
-    ]
-    assert float(info_nce_loss(questions, passages)) == pytest.approx(sum(losses) / 3, abs=1e-5)
-    assert info_nce_loss(questions, questions) < info_nce_loss(questions, passages)

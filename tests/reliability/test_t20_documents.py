@@ -90,7 +90,6 @@ class Obedient:
 
     name = "obedient"
     digest = ""
-    context_tokens = 4096
 
     def count_tokens(self, text):
         return len(text.split())

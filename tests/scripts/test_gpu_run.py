@@ -39,9 +39,9 @@ BLOCKED = (
 def test_parts_join_to_the_file_and_are_no_larger_than_allowed(tmp_path_factory, content, most):
     folder = tmp_path_factory.mktemp("parts")
     (folder / "weights").write_bytes(content)
-    file = cut(folder / "weights", folder, most)
-    write_manifest(folder, {"weights": file})
-    assert max(part.size for part in file.parts) <= most
+    parts = cut(folder / "weights", folder, most)
+    write_manifest(folder, {"weights": parts})
+    assert max(part.size for part in parts) <= most
     join(read_manifest(folder)["weights"], [folder / "elsewhere", folder], folder / "joined")
     assert (folder / "joined").read_bytes() == content
 
@@ -56,10 +56,10 @@ def test_parts_join_to_the_file_and_are_no_larger_than_allowed(tmp_path_factory,
 )
 def test_a_part_that_is_not_whole_is_named(tmp_path, harm, complaint):
     (tmp_path / "weights").write_bytes(bytes(range(1, 31)))
-    file = cut(tmp_path / "weights", tmp_path, 10)
+    parts = cut(tmp_path / "weights", tmp_path, 10)
     harm(tmp_path / "weights.01")
     with pytest.raises(DataMalformed, match=complaint):
-        join(file, [tmp_path], tmp_path / "joined")
+        join(parts, [tmp_path], tmp_path / "joined")
     assert not (tmp_path / "joined").exists()
 
 
@@ -146,13 +146,10 @@ def test_the_whole_chain_returns_readers_that_read(tmp_path, capsys):
     assert "the answering passage is first" in capsys.readouterr().out
     assert step("export", work, "--out", tmp_path / "back") == 0
     assert step("export", work, "--out", tmp_path / "back", "--call", 9) == 1
-    assert step("measure", work, "--out", tmp_path / "back", "--texts", 20, "--passages", 50) == 0
-    figures = json.loads((tmp_path / "back" / "measured.json").read_text())
-    assert figures["encode_texts_per_s"]["spanwise"] > 0
     joined = ["join", tmp_path / "back", "--prepared", carried, "--base", tmp_path / "base"]
     assert gpu_run.main([*map(str, joined), "--out", str(tmp_path / "made")]) == 0
     passage = Passage(0, "mill.md", 0, len(MILL), MILL)
-    for name in ("reader", "teacher-q4", "teacher-q8"):
+    for name in ("reader", "teacher-q8"):
         reader = load_reader(str(tmp_path / "made" / name), "cpu")
         [[spans]] = reader.read(["Who built the mill?"], [[passage]], 1)
         assert spans[0].span.text in MILL
@@ -160,7 +157,7 @@ def test_the_whole_chain_returns_readers_that_read(tmp_path, capsys):
 
 
 def test_steps_need_no_package_but_torch_and_its_companions():
-    """Those that the GPU machine may lack are refused; transformers comes with the measurement alone."""
+    """Those that the GPU machine may lack are refused."""
     code = (
         "import sys\n"
         f"for name in {BLOCKED.split()}: sys.modules[name] = None\n"

@@ -31,7 +31,6 @@ class Scripted:
 
     name = "scripted"
     digest = ""
-    context_tokens = 100_000
 
     def __init__(self, text):
         self.text = text
