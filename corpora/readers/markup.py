@@ -7,7 +7,7 @@ file is opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -93,13 +93,13 @@ def _read(
     data: bytes,
     media_type: str,
     find: Callable[[str], list[Heading]],
-    left_out: Callable[[Iterable[tuple[int, str]]], list[Bounds]],
+    left_out: Callable[[str], list[Bounds]],
 ) -> TextBuilder:
     decoded = decode(data)
     headings = find(decoded[0])
     is_top = headings and headings[0].level == min(heading.level for heading in headings)
     title = headings[0].text if is_top else ""
-    ranges = left_out(lines_of(decoded[0]))
+    ranges = left_out(decoded[0])
     return source_builder(media_type, decoded, title, headings=headings, left_out=ranges)
 
 
