@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..decoding import decode
+from ..decoding import declared_encoding, decode
 from ..front_matter import front_matter, without_tags
 from .builder import TextBuilder, lowered, raised
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 Change = Callable[[str], str]
 
 MEDIA_TYPE = "text/html"
-CHARSET = re.compile(rb"""charset\s{0,9}=\s{0,9}["']?([A-Za-z0-9_.:-]{1,40})""", re.I)
-CHARSET_WITHIN = 2048  # bytes
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset(
     "head script style template nav svg iframe object canvas audio video datalist del s strike "
@@ -85,8 +83,7 @@ MAX_ADDED = 50_000  # cells of a table that repeat a value
 
 def read(data: bytes, is_template: bool = False) -> TextBuilder:
     """The document of an HTML page, titled by front matter, `<title>`, first heading or first line."""
-    declared = CHARSET.search(data[:CHARSET_WITHIN])
-    source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
+    source, encoding = decode(data, declared_encoding(data))
     start, values = front_matter(source)
     page = parse_html(without_tags(source[start:]) if start or is_template else source)
     builder = write_page(page)

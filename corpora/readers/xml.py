@@ -12,13 +12,11 @@ from itertools import groupby
 from spanwise.errors import DocumentRejected
 
 from ..archive import Element, local_name, safe_parser
-from ..decoding import decode
+from ..decoding import declared_encoding, decode
 from .builder import TextBuilder, one_line, source_builder
 from .html import SCRIPTS, Cell, make_cell, note_mark, parse_html, table_lines, write_page
 
 MEDIA_TYPE = "application/xml"
-DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9_.:-]{1,40})""")
-DECLARED_WITHIN = 300  # bytes
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
 LONG_TAG = re.compile(r"<[^<>!?/][^<>]{50000,}+")
 MAX_ATTRIBUTES = 5000  # of an element; the parser takes quadratic time
@@ -41,8 +39,7 @@ def read(data: bytes) -> TextBuilder:
     """The document of an XML file, titled by its only heading of the highest level."""
     from lxml.etree import XMLSyntaxError
 
-    declared = DECLARED.search(data[:DECLARED_WITHIN])
-    source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
+    source, encoding = decode(data, declared_encoding(data))
     try:
         root = _parse_tree(source)
     except XMLSyntaxError as error:
@@ -67,8 +64,6 @@ def _parse_tree(source: str) -> Element:
     except XMLSyntaxError as error:
         if error.code == ErrorTypes.ERR_RESOURCE_LIMIT:
             raise DocumentRejected(f"XML beyond the limits of its parser: {error.msg}") from error
-        if error.code != ErrorTypes.ERR_UNDECLARED_ENTITY:
-            raise
     resolved = ENTITY.sub(lambda entity: html5.get(entity[1], entity[0]), source)
     return fromstring(resolved.encode(), safe_parser("utf-8"))
 
