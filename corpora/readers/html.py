@@ -171,13 +171,8 @@ class PageView:
         """The properties that simple rules of the page and the element itself set."""
         words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
         style: dict[str, str] = {}
-        for selector in (
-            element.name,
-            *words,
-            *(element.name + word for word in words),
-            f"#{element.get('id')}",
-        ):
-            style |= self._rules.get(selector, {})
+        for word in ("", *words, f"#{element.get('id')}"):
+            style |= self._rules.get(word, {}) | self._rules.get(element.name + word, {})
         return style | _declarations(str(element.get("style", "")))
 
     def arranges(self, table: Tag) -> bool:
@@ -186,14 +181,14 @@ class PageView:
 
     def leaves_out(self, element: Tag) -> bool:
         """True for an element that is hidden, struck, navigation or a request for consent."""
-        if element.name in DROPPED or _is_anchor(element):
-            return True
-        if element.name == "option" and not element.has_attr("selected"):
-            return True
-        if element.name == "input" and SWITCH.search(f"{element.get('class')} {element.get('id')}"):
-            return True
         style = self.style(element)
-        if "line-through" in style.get("text-decoration", ""):
+        if (
+            element.name in DROPPED
+            or _is_anchor(element)
+            or (element.name == "option" and not element.has_attr("selected"))
+            or (element.name == "input" and SWITCH.search(f"{element.get('class')} {element.get('id')}"))
+            or "line-through" in style.get("text-decoration", "")
+        ):
             return True
         if id(element) in self.revealed:
             return False
@@ -204,11 +199,10 @@ class PageView:
 
     def may_appear(self, element: Tag, shown: int) -> bool:
         """True for a hidden element that may hold the text of a page with `shown` other characters."""
-        if element.name == "noscript" and "JavaScript" in element.get_text()[:300]:
-            return False
-        if shown and self._is_chrome(element):
-            return False
-        return not shown or self._has_script or element.name in (*MAIN, "noscript")
+        if element.name == "noscript":
+            return "JavaScript" not in element.get_text()[:300]
+        may_be_shown = self._has_script and not self._is_chrome(element)
+        return not shown or may_be_shown or element.name in MAIN
 
     def _is_hidden(self, element: Tag, style: dict[str, str]) -> bool:
         if "note" in _kind(element):
@@ -225,7 +219,7 @@ class PageView:
     def _is_chrome(self, element: Tag) -> bool:
         if id(element) in self._around_main or element.name in (*MAIN, *HEADINGS):
             return False
-        words = [*element.get_attribute_list("class")]
+        words = element.get_attribute_list("class")
         if element.name not in LINKED and "section" not in words:
             words = [*words, element.get("id")]
         return element.get("role") in CHROME_ROLES or any(CHROME.fullmatch(word or "") for word in words)

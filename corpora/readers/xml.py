@@ -15,6 +15,7 @@ from ..archive import Element, local_name, safe_parser
 from ..decoding import declared_encoding, decode
 from .builder import TextBuilder, one_line, source_builder
 from .html import SCRIPTS, Cell, make_cell, note_mark, parse_html, table_lines, write_page
+from .markup import top_heading
 
 MEDIA_TYPE = "application/xml"
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
@@ -36,7 +37,7 @@ MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blo
 
 
 def read(data: bytes) -> TextBuilder:
-    """The document of an XML file, titled by its only heading of the highest level."""
+    """The document of an XML file, titled by its top heading."""
     from lxml.etree import XMLSyntaxError
 
     source, encoding = decode(data, declared_encoding(data))
@@ -47,10 +48,8 @@ def read(data: bytes) -> TextBuilder:
         return source_builder("text/plain", (source, encoding), remark=remark)
     builder = TextBuilder()
     _write(builder, root, 1)
-    highest = min((heading.level for heading in builder.headings), default=0)
-    tops = [heading.text for heading in builder.headings if heading.level == highest]
-    titles = tops if len(tops) == 1 else []
-    return builder.described(MEDIA_TYPE, *titles, encoding=encoding)
+    title = top_heading(builder.text, builder.headings, 0)
+    return builder.described(MEDIA_TYPE, title, encoding=encoding)
 
 
 def _parse_tree(source: str) -> Element:
