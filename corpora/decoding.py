@@ -21,10 +21,7 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 # Western first: it wins ties, because many encodings look equally clean in short texts.
-GUESSED = (
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
-    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
-)
+GUESSED = "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 koi8_r cp932 euc_jp gb18030 big5 cp949".split()
 # Other codecs of Python are not character sets, and some are slow on hostile input (punycode).
 DECLARABLE = tuple("ascii iso2022 hz iso8859 cp koi8 shift_jis euc_ gb big5 mac- tis-620 utf-16".split())
 ESCAPING = ("iso2022", "hz")  # their bytes look like ASCII; only their declaration shows them
@@ -183,7 +180,7 @@ def _guess(data: bytes) -> str | None:
 
     if is_binary(data):
         return None
-    matches = from_bytes(data, cp_isolation=list(GUESSED))
+    matches = from_bytes(data, cp_isolation=GUESSED)
     best = matches.best()
     if best is None:
         return None

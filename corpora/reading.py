@@ -64,7 +64,7 @@ ZIP_FORMATS = (
     ZipFormat("OpenDocument presentation", ".odp .otp", odf.CONTENT, odf.read_presentation, odf.PRESENTATION),
 )
 BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in zip_format.suffixes.split()}
-MAIL = (".eml", ".mht", ".mhtml", ".mbox", ".mbx")
+MAIL = ".eml .mht .mhtml .mbox .mbx".split()
 OLD_OFFICE = {
     ".doc": ".docx",
     ".xls": ".xlsx",
@@ -72,7 +72,7 @@ OLD_OFFICE = {
     ".msg": ".eml",
 }  # with the format that is read
 # Text files that answer no question.
-NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
+NOT_PROSE = ".css .js .mjs .map .svg".split()
 READERS = "5"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes in which a format is recognised

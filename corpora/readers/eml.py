@@ -139,7 +139,8 @@ class MailWriter:
 
 
 def _parts(part: Message) -> list[Message]:
-    return part.get_payload() if part.is_multipart() else []
+    parts = part.get_payload() if part.is_multipart() else []
+    return [child for child in parts if isinstance(child, Message)]
 
 
 def _preferred(forms: list[Message]) -> Message:

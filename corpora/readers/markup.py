@@ -129,12 +129,10 @@ def markdown_headings(text: str, start: int = 0) -> list[Heading]:
     parser.core.ruler.disable(["inline", "text_join"])  # only headings need their inline markup parsed
     headings = []
     for opening, inline in pairwise(parser.parse(text[start:])):
-        words = (
-            _markdown_words(parser, without_tags(inline.content)) if opening.type == "heading_open" else ""
-        )
-        if words and opening.level == 0 and opening.map:
+        if opening.type == "heading_open" and opening.level == 0 and opening.map:
+            words = _markdown_words(parser, without_tags(inline.content))
             headings.append(Heading(line_starts[opening.map[0]], int(opening.tag[1:]), words))
-    return headings
+    return [heading for heading in headings if heading.text]
 
 
 def _markdown_words(parser: MarkdownIt, source: str) -> str:
