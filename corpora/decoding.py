@@ -1,13 +1,13 @@
 """Decodes the bytes of files; every offset in an index counts the code points of this text.
 
-The encodings are tried in this order: the byte order mark, UTF-16 full of NUL bytes, UTF-8, UTF-8 with a few
-damaged bytes, the declared encoding, the guess of charset-normalizer among `GUESSED`. The byte order mark is
-dropped, and what colours and overstrikes of a terminal add; line ends and control characters stay.
+The encodings are tried in this order: the byte order mark, UTF-16 full of NUL bytes, a declared encoding
+whose bytes look like ASCII, UTF-8, UTF-8 with a few damaged bytes, another declared encoding, the guess of
+charset-normalizer among `GUESSED`. The byte order mark is dropped, and what colours and overstrikes of a
+terminal add; line ends and control characters stay.
 """
 
 import codecs
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from spanwise.errors import DocumentRejected
@@ -21,14 +21,13 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 # Western first: it wins ties, because many encodings look equally clean in short texts.
-GUESSED = (
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r"),
-    *("cp932", "euc_jp", "gb18030", "big5", "cp949"),
-)
+GUESSED = "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 koi8_r cp932 euc_jp gb18030 big5 cp949".split()
 # Other codecs of Python are not character sets, and some are slow on hostile input (punycode).
-DECLARABLE = (
-    *("ascii", "iso8859", "cp", "koi8", "shift_jis", "euc_", "gb", "big5", "mac-", "tis-620", "utf-16"),
-)
+DECLARABLE = tuple("ascii iso2022 hz iso8859 cp koi8 shift_jis euc_ gb big5 mac- tis-620 utf-16".split())
+ESCAPING = ("iso2022", "hz")  # their bytes look like ASCII; only their declaration shows them
+# In HTML and XML.
+DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?([A-Za-z0-9_.:-]{1,40})""", re.I)
+DECLARED_WITHIN = 2048  # bytes
 SAMPLE = 1 << 18  # bytes that are examined
 # Control characters that do not occur in text; white space, backspace and escape do.
 CONTROLS = bytes(sorted({*range(32), 127} - {*b"\t\n\v\f\r\b\x1b"}))
@@ -45,7 +44,7 @@ MAX_DAMAGED = 100  # bytes that are replaced; and at most one in a thousand, or 
 SPACES = frozenset(" \t\n\r\u3000\u3001\u3002")
 
 
-def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
+def decode(data: bytes, declared: str = "") -> tuple[str, str]:
     """The text of a file, and the name of its encoding; `DocumentRejected` if no encoding fits.
 
     The number of bytes that are replaced follows the name: "utf-8, 2 damaged bytes replaced".
@@ -56,7 +55,7 @@ def decode(data: bytes, declared: str | None = None) -> tuple[str, str]:
     return text, encoding
 
 
-def _decoded(data: bytes, declared: str | None) -> tuple[str, str]:
+def _decoded(data: bytes, declared: str) -> tuple[str, str]:
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             text = _strict(data[len(mark) :], encoding)
@@ -73,6 +72,12 @@ def _decoded(data: bytes, declared: str | None) -> tuple[str, str]:
         if text is not None:
             return text, encoding
     raise DocumentRejected("not text: its bytes are neither UTF-8 nor another known encoding")
+
+
+def declared_encoding(data: bytes) -> str:
+    """The encoding that a page or an XML file declares, or the empty string."""
+    declared = DECLARED.search(data[:DECLARED_WITHIN])
+    return declared[1].decode() if declared else ""
 
 
 def is_text(data: bytes) -> bool:
@@ -112,7 +117,7 @@ def unmarked_utf16(data: bytes) -> str | None:
     text = head.decode(likeliest, errors="replace")
     if "\0" in text:
         return None
-    odd = sum(unicodedata.category(character)[0] == "C" and character not in SPACES for character in text)
+    odd = sum(not (character.isprintable() or character.isspace()) for character in text)
     odd += text.count("\ufffd")
     spaces = sum(map(SPACES.__contains__, text))
     return likeliest if odd <= MAX_ODD * len(text) and spaces > MIN_SPACES * len(text) else None
@@ -124,28 +129,29 @@ def _control_share(data: bytes) -> float:
     return 1 - len(head.translate(None, CONTROLS)) / max(1, len(head))
 
 
-def _candidates(data: bytes, declared: str | None) -> Iterator[str]:
+def _candidates(data: bytes, declared: str) -> Iterator[str]:
     """The encodings to try, best first; the slow guess comes last."""
     order = unmarked_utf16(data)
     if order and _control_share(data) > UTF16_CONTROLS:
         yield order
+    name = _codec(declared)
+    if name.startswith(ESCAPING):
+        yield name
     yield "utf-8"
-    if declared and (name := _declarable(declared)):
+    if name.startswith(DECLARABLE):
         yield name
     if order:
         yield order
-    if name := _guess(data):
-        yield name
+    if guess := _guess(data):
+        yield guess
 
 
 def _strict(data: bytes, encoding: str) -> str | None:
-    """The decoded text, or None if the bytes are not in this encoding or give lone surrogates."""
+    """The decoded text, or None if the bytes are not in this encoding."""
     try:
-        text = data.decode(encoding)
-        text.encode("utf-8")
-    except (UnicodeError, LookupError):
+        return data.decode(encoding)
+    except UnicodeError:
         return None
-    return text
 
 
 def _repaired(data: bytes) -> tuple[str | None, int]:
@@ -160,13 +166,12 @@ def _repaired(data: bytes) -> tuple[str | None, int]:
     return (text if n_damaged <= most and n_valid > n_damaged else None), n_damaged
 
 
-def _declarable(declared: str) -> str | None:
-    """The name of the codec for a declared encoding, or None if it is unknown or not a character set."""
+def _codec(declared: str) -> str:
+    """The name of the codec for a declared encoding, empty if it is unknown."""
     try:
-        name = codecs.lookup(declared).name
+        return codecs.lookup(declared).name
     except (LookupError, ValueError):
-        return None
-    return name if name.startswith(DECLARABLE) else None
+        return ""
 
 
 def _guess(data: bytes) -> str | None:
@@ -175,9 +180,7 @@ def _guess(data: bytes) -> str | None:
 
     if is_binary(data):
         return None
-    # In no guessed encoding is a line end part of a letter, so a sample of whole lines cuts no letter.
-    sample = data if len(data) <= SAMPLE else data[: data.rfind(b"\n", 0, SAMPLE) + 1] or data[:SAMPLE]
-    matches = from_bytes(sample, cp_isolation=list(GUESSED))
+    matches = from_bytes(data, cp_isolation=GUESSED)
     best = matches.best()
     if best is None:
         return None

@@ -44,7 +44,7 @@ class ZipFormat:
     suffixes: of its files.
     part: the member that it needs.
     read: its reader.
-    media_type: the text of its member `mimetype`, or the empty string.
+    media_type: the text that its member `mimetype` needs, or the empty string.
     """
 
     name: str
@@ -54,21 +54,17 @@ class ZipFormat:
     media_type: str = ""
 
 
-CONTAINERS = (  # recognised by their part
+ZIP_FORMATS = (
     ZipFormat("Word document", ".docx .docm .dotx .dotm", "word/document.xml", docx.read),
     ZipFormat("PowerPoint presentation", ".pptx .pptm .ppsx .potx", "ppt/presentation.xml", pptx.read),
     ZipFormat("Excel workbook", ".xlsx .xlsm .xltx .xltm", "xl/workbook.xml", xlsx.read),
-    ZipFormat("EPUB", ".epub", epub.CONTAINER, epub.read, epub.MEDIA_TYPE),
-)
-OPEN_DOCUMENTS = (
+    ZipFormat("EPUB", ".epub", epub.CONTAINER, epub.read),
     ZipFormat("OpenDocument text", ".odt .ott", odf.CONTENT, odf.read_text, odf.TEXT),
     ZipFormat("OpenDocument spreadsheet", ".ods .ots", odf.CONTENT, odf.read_spreadsheet, odf.SPREADSHEET),
     ZipFormat("OpenDocument presentation", ".odp .otp", odf.CONTENT, odf.read_presentation, odf.PRESENTATION),
 )
-ZIP_FORMATS = (*CONTAINERS, *OPEN_DOCUMENTS)
 BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in zip_format.suffixes.split()}
-BY_MIMETYPE = {zip_format.media_type: zip_format for zip_format in ZIP_FORMATS if zip_format.media_type}
-MAIL = (".eml", ".mht", ".mhtml", ".mbox", ".mbx")
+MAIL = ".eml .mht .mhtml .mbox .mbx".split()
 OLD_OFFICE = {
     ".doc": ".docx",
     ".xls": ".xlsx",
@@ -76,7 +72,7 @@ OLD_OFFICE = {
     ".msg": ".eml",
 }  # with the format that is read
 # Text files that answer no question.
-NOT_PROSE = frozenset((".css", ".js", ".mjs", ".map", ".svg"))
+NOT_PROSE = ".css .js .mjs .map .svg".split()
 READERS = "5"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes in which a format is recognised
@@ -92,8 +88,7 @@ FIRST_HEADER = re.compile(
     rb"(?:Return-Path|Received|Delivered-To|Message-ID|MIME-Version): )",
     re.I,
 )
-OLE_ENTRY = 128  # bytes; the directory entries of an OLE file are aligned to it
-OLE_PACKAGE = re.compile(re.escape("EncryptedPackage".encode("utf-16-le") + b"\0\0"))
+ENCRYPTED = "EncryptedPackage".encode("utf-16-le")  # in the directory of an OLE file
 ZIP = b"PK\x03\x04"
 OLE = b"\xd0\xcf\x11\xe0"
 TYPE_NAMES = {
@@ -163,7 +158,7 @@ def _beginning(document: Document, max_text: int) -> Document:
     """The document up to the last line end within the limit, with a remark."""
     length = len(document.text)
     end = document.text.rfind("\n", 0, max_text) + 1 or max_text
-    remark = f"only the first {end:,} of {length:,} characters are read"
+    remarks = [document.metadata.get("remark"), f"only the first {end:,} of {length:,} characters are read"]
     return replace(
         document,
         text=document.text[:end],
@@ -171,10 +166,7 @@ def _beginning(document: Document, max_text: int) -> Document:
         headings=tuple(heading for heading in document.headings if heading.start < end),
         labels=tuple(label for label in document.labels if label.start < end),
         left_out=within(document.left_out, 0, end),
-        metadata={
-            **document.metadata,
-            "remark": "; ".join([*filter(None, [document.metadata.get("remark")]), remark]),
-        },
+        metadata={**document.metadata, "remark": "; ".join(filter(None, remarks))},
     )
 
 
@@ -219,20 +211,19 @@ def _zip_reader(data: bytes, suffix: str) -> FormatReader | None:
         if promised:
             raise DocumentRejected(f"damaged or truncated {promised.name}: {error}") from error
         return None
-    for zip_format in CONTAINERS:
-        if zip_format.part in names:
+    for zip_format in ZIP_FORMATS:
+        if zip_format.part in names and zip_format.media_type in ("", mimetype.removesuffix("-template")):
             return zip_format.read
-    declared = BY_MIMETYPE.get(mimetype.removesuffix("-template"))
-    if declared:
-        return declared.read
-    if promised and promised.part not in names:
+    if promised is None:
+        return None
+    if promised.part not in names:
         raise DocumentRejected(f"not a {promised.name}: the archive has no {promised.part}")
-    return promised.read if promised else None
+    return promised.read
 
 
 def _refuse_ole(data: bytes, suffix: str) -> None:
     """Raise `DocumentRejected` for an encrypted Office file, and for one with the suffix of a zip format."""
-    if any(match.start() % OLE_ENTRY == 0 for match in OLE_PACKAGE.finditer(data)):
+    if ENCRYPTED in data:
         raise DocumentRejected("encrypted Office document: needs a password")
     if suffix in BY_ZIP_SUFFIX:
         raise DocumentRejected(

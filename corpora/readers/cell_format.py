@@ -149,8 +149,7 @@ def _general(value: Decimal) -> str:
         mantissa, _, power = f"{value:.5E}".partition("E")
         return f"{mantissa.rstrip('0').rstrip('.')}E{int(power):+03}"
     n_decimals = max(0, 9 - max(0, value.adjusted()))
-    shown = f"{value:.{n_decimals}f}"
-    return shown.rstrip("0").rstrip(".") if n_decimals else shown
+    return f"{round(value, n_decimals).normalize():f}"
 
 
 def _fraction(value: Decimal, code: str) -> str:

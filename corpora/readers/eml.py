@@ -6,7 +6,6 @@ decoded here, because the newer policy of the standard library fails on some bro
 quadratic time on some long ones.
 """
 
-import codecs
 import re
 from datetime import UTC
 from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError
@@ -15,7 +14,6 @@ from email.message import Message
 from email.parser import BytesParser
 from email.policy import Compat32
 from email.utils import parsedate_to_datetime
-from itertools import pairwise
 
 from spanwise.errors import DocumentRejected
 
@@ -28,10 +26,11 @@ SHOWN = ("From", "To", "Cc", "Date")
 LEADING_BLANKS = b"\xef\xbb\xbf\r\n"
 MAX_DEPTH = 20  # parts inside parts
 MAX_HEADER = 10_000  # characters
-ESCAPING = ("iso2022", "hz")  # encodings whose bytes look like ASCII; only their declaration shows them
 MAX_MAILS = 2000  # of a mailbox
 # The line before each mail of a mailbox.
 ENVELOPE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\r?\n(?=[!-9;-~]{1,76}:)")
+PLAIN = "text/plain"
+RICH = "text/html"
 STUB = re.compile(r"\bhtml\b|\b(?:view|see|open|read)\b.{0,60}\b(?:browser|online|web)\b", re.I | re.S)
 MAX_STUB = 600  # characters of a plain form that leaves the text to another
 MUCH = 2  # times the plain form
@@ -55,25 +54,23 @@ class ShortHeaders(Compat32):
 def read(data: bytes) -> TextBuilder:
     """The document of a mail, titled by its subject, or of a mailbox; labels name mails and attachments."""
     data = data.lstrip(LEADING_BLANKS)
-    starts = [envelope.start() for envelope in ENVELOPE.finditer(data)]
-    is_mailbox = len(starts) > 1
+    mails = [mail for mail in ENVELOPE.split(data) if mail] if data.startswith(b"From ") else [data]
+    is_mailbox = len(mails) > 1
     writer = MailWriter()
-    message = Message()
-    cut = False
-    for start, end in list(pairwise([*(starts if is_mailbox else [0]), len(data)]))[:MAX_MAILS]:
-        message = BytesParser(policy=ShortHeaders()).parsebytes(data[start:end].lstrip(LEADING_BLANKS))
+    is_cut = False
+    for mail in mails[:MAX_MAILS]:
+        message = BytesParser(policy=ShortHeaders()).parsebytes(mail.lstrip(LEADING_BLANKS))
         if not message.keys():
             raise DocumentRejected("not a mail message: it has no header")
         writer.write_message(message, is_mailbox=is_mailbox)
         defects = [defect for part in message.walk() for defect in part.defects]
-        cut = cut or any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects)
-    remarks = ["truncated: it ends inside a part"] * cut
-    if len(starts) > MAX_MAILS:
-        remarks.append(f"only the first {MAX_MAILS:,} of {len(starts):,} mails are read")
-    if is_mailbox:
-        message = Message()
+        is_cut |= any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects)
+    remarks = ["truncated: it ends inside a part"] * is_cut
+    if len(mails) > MAX_MAILS:
+        remarks.append(f"only the first {MAX_MAILS:,} of {len(mails):,} mails are read")
+    described = Message() if is_mailbox else message
     return writer.builder.described(
-        MEDIA_TYPE, _header(message, "Subject"), date=_date(message), remark="; ".join(remarks)
+        MEDIA_TYPE, _header(described, "Subject"), date=_date(described), remark="; ".join(remarks)
     )
 
 
@@ -101,16 +98,17 @@ class MailWriter:
         if depth > MAX_DEPTH:
             raise DocumentRejected(f"more than {MAX_DEPTH} parts inside one another")
         self.builder.end_line(blank=True)
-        if part.get_content_type() == "multipart/alternative" and part.is_multipart():
-            self._write_part(_preferred(_parts(part)), depth + 1)
-        elif part.get_content_type() == "message/rfc822" and part.is_multipart():
-            message = _parts(part)[0]
+        children = _parts(part)
+        kind = part.get_content_type()
+        if children and kind == "multipart/alternative":
+            self._write_part(_preferred(children), depth + 1)
+        elif children and kind == "message/rfc822":
             start = self.builder.write("Attached message:")
-            self.builder.add_label(start, f"attached message {_header(message, 'Subject')}".rstrip())
-            self.write_message(message, depth + 1)
+            self.builder.add_label(start, f"attached message {_header(children[0], 'Subject')}".rstrip())
+            self.write_message(children[0], depth + 1)
             self._after_attachment = True
-        elif part.is_multipart():
-            for child in _parts(part):
+        elif children:
+            for child in children:
                 self._write_part(child, depth + 1)
         elif part.get_content_disposition() == "attachment" or part.get_content_maintype() != "text":
             self._write_attachment(part)
@@ -135,39 +133,38 @@ class MailWriter:
     def _include(self, part: Message) -> int:
         """Write the text of a part; returns its offset."""
         text = _text(part)
-        if part.get_content_type() == "text/html":
+        if part.get_content_type() == RICH:
             return self.builder.include(html.read(text.encode()))
         return self.builder.write(ANSWERED.sub(r"\2\n\n\1", text.strip("\n")).rstrip("\n"))
 
 
 def _parts(part: Message) -> list[Message]:
-    return [child for child in part.get_payload() if isinstance(child, Message)]
+    parts = part.get_payload() if part.is_multipart() else []
+    return [child for child in parts if isinstance(child, Message)]
 
 
 def _preferred(forms: list[Message]) -> Message:
-    """The plain form of a text unless it is blank or a stub, else the richest."""
-    plain = next((form for form in forms if _plain_words(form)), None)
-    for form in reversed(forms):
-        page = next((part for part in form.walk() if part.get_content_type() == "text/html"), None)
-        if page is None:
-            continue
-        if plain is None:
-            return form
-        words = _plain_words(plain)
-        rich = html.read(_text(page).encode()).text
-        is_stub = rich and len(words) < MAX_STUB and STUB.search(words)
-        return form if is_stub or len(rich) > MUCH * len(words) else plain
-    return plain or (forms[-1] if forms else Message())
+    """The first plain form of a text unless it is blank or a stub, else the richest."""
+    plain = [form for form in forms if _words(form, PLAIN)]
+    rich = [form for form in forms if _words(form, RICH)]
+    if plain and rich:
+        words = _words(plain[0], PLAIN)
+        is_stub = len(words) < MAX_STUB and STUB.search(words)
+        if is_stub or len(_words(rich[-1], RICH)) > MUCH * len(words):
+            return rich[-1]
+    return (plain or rich or forms)[0]
 
 
-def _plain_words(form: Message) -> str:
-    return _text(form).strip() if form.get_content_type() == "text/plain" else ""
+def _words(form: Message, kind: str) -> str:
+    """The shown text of the parts of a kind."""
+    text = "".join(_text(part) for part in form.walk() if part.get_content_type() == kind)
+    return html.read(text.encode()).text if kind == RICH else text.strip()
 
 
 def _text(part: Message) -> str:
     """The text of a part, with "\\n" as line ends and flowed lines joined."""
     data = part.get_payload(decode=True)
-    text = _in_charset(data if isinstance(data, bytes) else b"", part.get_content_charset())
+    text = _in_charset(data if isinstance(data, bytes) else b"", part.get_content_charset(""))
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
     return FLOWED.sub(" ", text) if part.get_param("format") == "flowed" else text
 
@@ -199,7 +196,7 @@ def _file_name(part: Message) -> str:
 def _readable(raw: str) -> str:
     """A header with its encoded words and bare bytes decoded, on one line; unknown codes are kept."""
     # The parser gives bytes that are not ASCII as surrogates.
-    text = raw if raw.isascii() else _in_charset(raw.encode("utf-8", "surrogateescape"), None)
+    text = raw if raw.isascii() else _in_charset(raw.encode("utf-8", "surrogateescape"))
     try:
         parts = decode_header(text)
     except HeaderParseError:
@@ -212,13 +209,8 @@ def _readable(raw: str) -> str:
     return one_line(decoded) or one_line(text)
 
 
-def _in_charset(data: bytes, charset: str | None) -> str:
+def _in_charset(data: bytes, charset: str = "") -> str:
     """The text in a declared character set, or in the likeliest if that is wrong or missing."""
-    try:
-        if charset and codecs.lookup(charset).name.startswith(ESCAPING):
-            return data.decode(charset, "replace")
-    except (LookupError, ValueError):
-        pass  # no such character set: `decode` finds one
     try:
         return decode(data, charset)[0]
     except DocumentRejected:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..decoding import decode
+from ..decoding import declared_encoding, decode
 from ..front_matter import front_matter, without_tags
 from .builder import Cell, TextBuilder, lowered, raised, whole
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 Change = Callable[[str], str]
 
 MEDIA_TYPE = "text/html"
-CHARSET = re.compile(rb"""charset\s{0,9}=\s{0,9}["']?([A-Za-z0-9_.:-]{1,40})""", re.I)
-CHARSET_WITHIN = 2048  # bytes
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset(
     "head script style template nav svg iframe object canvas audio video datalist del s strike "
@@ -81,8 +79,7 @@ MAX_CAPTURES = 3  # cells, verbatim text and raised text inside one another
 
 def read(data: bytes, is_template: bool = False) -> TextBuilder:
     """The document of an HTML page, titled by front matter, `<title>`, first heading or first line."""
-    declared = CHARSET.search(data[:CHARSET_WITHIN])
-    source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
+    source, encoding = decode(data, declared_encoding(data))
     start, values = front_matter(source)
     page = parse_html(without_tags(source[start:]) if start or is_template else source)
     builder = write_page(page)
@@ -170,13 +167,8 @@ class PageView:
         """The properties that simple rules of the page and the element itself set."""
         words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
         style: dict[str, str] = {}
-        for selector in (
-            element.name,
-            *words,
-            *(element.name + word for word in words),
-            f"#{element.get('id')}",
-        ):
-            style |= self._rules.get(selector, {})
+        for word in ("", *words, f"#{element.get('id')}"):
+            style |= self._rules.get(word, {}) | self._rules.get(element.name + word, {})
         return style | _declarations(str(element.get("style", "")))
 
     def arranges(self, table: Tag) -> bool:
@@ -185,14 +177,14 @@ class PageView:
 
     def leaves_out(self, element: Tag) -> bool:
         """True for an element that is hidden, struck, navigation or a request for consent."""
-        if element.name in DROPPED or _is_anchor(element):
-            return True
-        if element.name == "option" and not element.has_attr("selected"):
-            return True
-        if element.name == "input" and SWITCH.search(f"{element.get('class')} {element.get('id')}"):
-            return True
         style = self.style(element)
-        if "line-through" in style.get("text-decoration", ""):
+        if (
+            element.name in DROPPED
+            or _is_anchor(element)
+            or (element.name == "option" and not element.has_attr("selected"))
+            or (element.name == "input" and SWITCH.search(f"{element.get('class')} {element.get('id')}"))
+            or "line-through" in style.get("text-decoration", "")
+        ):
             return True
         if id(element) in self.revealed:
             return False
@@ -203,11 +195,10 @@ class PageView:
 
     def may_appear(self, element: Tag, shown: int) -> bool:
         """True for a hidden element that may hold the text of a page with `shown` other characters."""
-        if element.name == "noscript" and "JavaScript" in element.get_text()[:300]:
-            return False
-        if shown and self._is_chrome(element):
-            return False
-        return not shown or self._has_script or element.name in (*MAIN, "noscript")
+        if element.name == "noscript":
+            return "JavaScript" not in element.get_text()[:300]
+        may_be_shown = self._has_script and not self._is_chrome(element)
+        return not shown or may_be_shown or element.name in MAIN
 
     def _is_hidden(self, element: Tag, style: dict[str, str]) -> bool:
         if "note" in _kind(element):

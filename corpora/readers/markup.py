@@ -7,12 +7,11 @@ file is opened.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from spanwise.types import Bounds, Heading
+from spanwise.types import Bounds, Heading, blanked
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
@@ -38,25 +37,23 @@ ONE_LINE = re.compile(r"(={1,6}|#{1,6})[ \t]{1,9}(?=\S)(.*)")
 UNDERLINE = re.compile(r"=++|-++|~++|\^++|\++")
 UNDERLINE_LEVELS = "=-~^+"
 UNDERLINE_SLACK = 2  # the difference in length that a title and its underline may have
-FENCE = re.compile(r"-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|/{4,}|`{3,}|--|[|,:!]={3,}")
-# Lines directly above a title: a comment, attributes of the document or of the block, an anchor.
-PREFACE = re.compile(r"//|:[^:\s][^:]{0,99}:|\[.*\]\Z")
+FENCE = re.compile(r"-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|`{3,}|--|[|,:!]={3,}")
+# Lines directly above a title: attributes of the document or of the block, an anchor.
+PREFACE = re.compile(r":[^:\s][^:]{0,99}:|\[.*\]\Z")
 ANCHOR = re.compile(r"\[\[[^\]]{0,200}\]\]|\[#[^\]]{0,200}\]")
 REFERENCE = re.compile(r"<<[^<>,]{0,200}(?:,([^<>]{0,200}))?>>")
 LINK = re.compile(r"(?:link:|https?://)[^\s\[\]]{1,500}\[([^\]]{0,500})\]")
 ADOC_MARKUP = re.compile(r"[`*_#+]{1,2}(?=\w)|(?<=\w)[`*_#+]{1,2}|`")
 
-# LaTeX: the sectioning commands.
-COMMANDS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
-MAX_ARGUMENT = 1000  # characters of a heading
-TOKEN = re.compile(
-    r"(?P<escape>\\[\\%])|(?P<comment>%[^\r\n]*+)"
-    r"|\\begin\{(?P<verbatim>verbatim\*?|Verbatim|lstlisting|minted|comment|filecontents\*?)\}"
-    rf"|\\(?P<command>{'|'.join(COMMANDS)}|title)\*?"
-    rf"[ \t]{{0,9}}(?:\[[^\[\]]{{0,{MAX_ARGUMENT}}}\][ \t]{{0,9}})?\{{"
+# LaTeX: the title and the sectioning commands, outside of verbatim text.
+COMMANDS = "title part chapter section subsection subsubsection paragraph subparagraph".split()
+WORDS = r"(?:[^{}\\]|\\.|\{(?:[^{}\\]|\\.|\{[^{}]{0,300}\}){0,300}\}){0,1000}"  # with braces in braces
+SECTION = re.compile(
+    r"\\\\|\\begin\{(?P<code>verbatim\*?|Verbatim|lstlisting|minted|filecontents\*?)\}"
+    r"(?s:.*?)(?:\\end\{(?P=code)\}|\Z)"
+    rf"|\\(?P<command>{'|'.join(COMMANDS)})\*?[ \t]{{0,9}}(?:\[[^\[\]]{{0,1000}}\][ \t]{{0,9}})?"
+    rf"\{{(?P<words>{WORDS})\}}"
 )
-BRACE = re.compile(r"\\.|[{}]", re.S)
-COMMENT = re.compile(r"(?<!\\)%[^\r\n]*")
 DROPPED = re.compile(r"\\(?:label|index|footnote|thanks|cite|ref|vspace|hspace)\*?\{[^{}]{0,300}\}")
 COMMAND = re.compile(r"\\[a-zA-Z]{1,40}\*?(?:\[[^\[\]]{0,200}\])?[ \t]{0,9}|\\(?=[&%$#_{}])|\\\\")
 SPACE = re.compile(r"~|\\[ ,;:]")
@@ -72,11 +69,11 @@ def read_text(data: bytes) -> TextBuilder:
 def read_markdown(data: bytes) -> TextBuilder:
     """The document of a Markdown file, titled by its front matter or its top heading."""
     decoded = decode(data)
-    start, _ = front_matter(decoded[0])
-    headings = markdown_headings(decoded[0], start)
-    title = top_heading(decoded[0], headings, start)
-    left_out = of_markdown(decoded[0])
-    return source_builder("text/markdown", decoded, title, headings=headings, left_out=left_out)
+    text = decoded[0]
+    start, _ = front_matter(text)
+    headings = markdown_headings(text, start)
+    title = top_heading(text, headings, start)
+    return source_builder("text/markdown", decoded, title, headings=headings, left_out=of_markdown(text))
 
 
 def read_rst(data: bytes) -> TextBuilder:
@@ -89,25 +86,23 @@ def read_asciidoc(data: bytes) -> TextBuilder:
     return _read(data, "text/asciidoc", asciidoc_headings, of_asciidoc)
 
 
+def read_tex(data: bytes) -> TextBuilder:
+    r"""The document of a .tex file, titled by its \title or like an .rst file."""
+    return _read(data, "text/x-tex", tex_headings, of_tex)
+
+
 def _read(
     data: bytes,
     media_type: str,
     find: Callable[[str], list[Heading]],
-    left_out: Callable[[Iterable[tuple[int, str]]], list[Bounds]],
+    find_hidden: Callable[[str], list[Bounds]],
 ) -> TextBuilder:
     decoded = decode(data)
-    headings = find(decoded[0])
+    left_out = find_hidden(decoded[0])
+    headings = find(blanked(decoded[0], left_out))
     is_top = headings and headings[0].level == min(heading.level for heading in headings)
     title = headings[0].text if is_top else ""
-    ranges = left_out(lines_of(decoded[0]))
-    return source_builder(media_type, decoded, title, headings=headings, left_out=ranges)
-
-
-def read_tex(data: bytes) -> TextBuilder:
-    r"""The document of a .tex file, titled by its \title."""
-    decoded = decode(data)
-    headings, title = tex_headings(decoded[0])
-    return source_builder("text/x-tex", decoded, title, headings=headings, left_out=of_tex(decoded[0]))
+    return source_builder(media_type, decoded, title, headings=headings, left_out=left_out)
 
 
 def lines_of(text: str) -> Iterator[tuple[int, str]]:
@@ -134,12 +129,10 @@ def markdown_headings(text: str, start: int = 0) -> list[Heading]:
     parser.core.ruler.disable(["inline", "text_join"])  # only headings need their inline markup parsed
     headings = []
     for opening, inline in pairwise(parser.parse(text[start:])):
-        words = (
-            _markdown_words(parser, without_tags(inline.content)) if opening.type == "heading_open" else ""
-        )
-        if words and opening.level == 0 and opening.map:
+        if opening.type == "heading_open" and opening.level == 0 and opening.map:
+            words = _markdown_words(parser, without_tags(inline.content))
             headings.append(Heading(line_starts[opening.map[0]], int(opening.tag[1:]), words))
-    return headings
+    return [heading for heading in headings if heading.text]
 
 
 def _markdown_words(parser: MarkdownIt, source: str) -> str:
@@ -180,27 +173,25 @@ def asciidoc_headings(text: str) -> list[Heading]:
     """The titles of the document and its sections outside delimited blocks; `=` has level 1."""
     headings: list[Heading] = []
     fence = ""  # the delimiter that closes the open block
-    candidate: tuple[int, str] | None = None  # a line at the start of a block
     at_block_start = True
-    for start, line in lines_of(text):
+    is_underline = False
+    for (start, line), (_, below) in pairwise([*lines_of(text), (len(text), "")]):
         if fence:
             fence = "" if line == fence else fence
-        elif candidate and _underlines(line, candidate[1]):
-            level = UNDERLINE_LEVELS.index(line[0]) + 1
-            headings.append(Heading(candidate[0], level, _asciidoc_words(candidate[1])))
-            candidate = None
-            at_block_start = True
+        elif is_underline:
+            is_underline = False
         elif FENCE.fullmatch(line):
             fence = line
-            candidate = None
+            at_block_start = True
+        elif not line or PREFACE.match(line):
             at_block_start = True
         elif at_block_start and (title := ONE_LINE.fullmatch(line)):
             headings.append(Heading(start, len(title[1]), _asciidoc_words(title[2])))
-            candidate = None
+        elif at_block_start and _underlines(below, line):
+            headings.append(Heading(start, UNDERLINE_LEVELS.index(below[0]) + 1, _asciidoc_words(line)))
+            is_underline = True
         else:
-            at_start = not line or PREFACE.match(line) is not None
-            candidate = (start, line) if at_block_start and not at_start else None
-            at_block_start = at_start
+            at_block_start = False
     return headings
 
 
@@ -219,38 +210,16 @@ def _asciidoc_words(title: str) -> str:
     return one_line(ADOC_MARKUP.sub("", words.rstrip("=# "))) or title
 
 
-def tex_headings(text: str) -> tuple[list[Heading], str]:
-    r"""The sections, and the title. The commands that occur give the levels, from 1."""
-    sections: list[Heading] = []  # with the index of their command as level
-    title = ""
-    position = 0
-    while token := TOKEN.search(text, position):
-        position = token.end()
-        if token["verbatim"]:
-            end = text.find(rf"\end{{{token['verbatim']}}}", position)
-            position = end if end >= 0 else len(text)
-        elif token["command"]:
-            source, position = _argument(text, position)
-            words = _tex_words(source)
-            if token["command"] == "title":
-                title = title or words
-            elif words:
-                sections.append(Heading(token.start(), COMMANDS.index(token["command"]), words))
-    levels = sorted({section.level for section in sections})
-    return [replace(section, level=levels.index(section.level) + 1) for section in sections], title
+def tex_headings(text: str) -> list[Heading]:
+    """The title and the sections. The commands that occur give the levels, from 1."""
+    matches = [match for match in SECTION.finditer(text) if match["command"] and _tex_words(match)]
+    levels = sorted({COMMANDS.index(match["command"]) for match in matches})
+    return [
+        Heading(match.start(), levels.index(COMMANDS.index(match["command"])) + 1, _tex_words(match))
+        for match in matches
+    ]
 
 
-def _argument(text: str, start: int) -> tuple[str, int]:
-    """The text up to the closing brace, empty if the brace is too far away, and the offset after it."""
-    depth = 1
-    end = start + MAX_ARGUMENT
-    for brace in BRACE.finditer(text, start, end):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if depth == 0:
-            return text[start : brace.start()], brace.end()
-    return "", end
-
-
-def _tex_words(source: str) -> str:
-    words = SPACE.sub(" ", DROPPED.sub("", COMMENT.sub("", source)))
+def _tex_words(section: re.Match[str]) -> str:
+    words = SPACE.sub(" ", DROPPED.sub("", section["words"]))
     return one_line(COMMAND.sub("", words).replace("{", "").replace("}", ""))

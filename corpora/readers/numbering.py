@@ -65,19 +65,15 @@ class Numbering:
             other = items.levels.get(above, level)
             return in_form(counts.get(above, _start(other)), "" if is_legal else setting(other, "numFmt"))
 
-        return (
-            "-"
-            if setting(level, "numFmt") == "bullet"
-            else PLACE.sub(count, setting(level, "lvlText")[:MAX_PATTERN])
-        )
+        if setting(level, "numFmt") == "bullet":
+            return "-"
+        return PLACE.sub(count, setting(level, "lvlText")[:MAX_PATTERN])
 
 
 def _levels(elements: Iterable[Element]) -> dict[int, Element]:
     """The levels among some elements, from 0."""
-    levels = {
-        whole(attribute(element, "ilvl")): element for element in elements if attribute(element, "ilvl")
-    }
-    return {depth: level for depth, level in levels.items() if depth < MAX_LEVELS}
+    levels = {attribute(element, "ilvl"): element for element in elements}
+    return {int(depth): level for depth, level in levels.items() if re.fullmatch("[0-8]", depth)}
 
 
 def _start(level: Element) -> int:

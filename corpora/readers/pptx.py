@@ -17,7 +17,6 @@ BODIES = frozenset(("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"))
 BULLETS = ("buChar", "buAutoNum", "buBlip")
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 ON = ("1", "true")
-MAX_GROUPS = 50  # groups of shapes inside groups
 
 
 def read(data: bytes) -> TextBuilder:
@@ -59,13 +58,16 @@ def _page(slide: Any, number: int) -> TextBuilder:
     return builder
 
 
-def _shapes(shapes: Any, depth: int = 0) -> Iterator[Any]:
-    """The shapes that are shown, in the order of the file, with those inside groups."""
+def _shapes(shapes: Any) -> Iterator[Any]:
+    """The shapes that are shown, in the order of the file, with those inside groups.
+
+    lxml limits the depth of groups to 256.
+    """
     for shape in shapes:
         if shape._element.find(".//{*}cNvPr").get("hidden") in ON:
             continue
-        if hasattr(shape, "shapes") and depth < MAX_GROUPS:
-            yield from _shapes(shape.shapes, depth + 1)
+        if hasattr(shape, "shapes"):
+            yield from _shapes(shape.shapes)
         else:
             yield shape
 

@@ -12,13 +12,12 @@ from itertools import groupby
 from spanwise.errors import DocumentRejected
 
 from ..archive import Element, local_name, safe_parser
-from ..decoding import decode
+from ..decoding import declared_encoding, decode
 from .builder import Cell, TextBuilder, one_line, source_builder
 from .html import SCRIPTS, note_mark, parse_html, write_page
+from .markup import top_heading
 
 MEDIA_TYPE = "application/xml"
-DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9_.:-]{1,40})""")
-DECLARED_WITHIN = 300  # bytes
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
 LONG_TAG = re.compile(r"<[^<>!?/][^<>]{50000,}+")
 MAX_ATTRIBUTES = 5000  # of an element; the parser takes quadratic time
@@ -38,11 +37,10 @@ MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blo
 
 
 def read(data: bytes) -> TextBuilder:
-    """The document of an XML file, titled by its only heading of the highest level."""
+    """The document of an XML file, titled by its top heading."""
     from lxml.etree import XMLSyntaxError
 
-    declared = DECLARED.search(data[:DECLARED_WITHIN])
-    source, encoding = decode(data, declared[1].decode("ascii") if declared else None)
+    source, encoding = decode(data, declared_encoding(data))
     try:
         root = _parse_tree(source)
     except XMLSyntaxError as error:
@@ -50,10 +48,8 @@ def read(data: bytes) -> TextBuilder:
         return source_builder("text/plain", (source, encoding), remark=remark)
     builder = TextBuilder()
     _write(builder, root, 1)
-    highest = min((heading.level for heading in builder.headings), default=0)
-    tops = [heading.text for heading in builder.headings if heading.level == highest]
-    titles = tops if len(tops) == 1 else []
-    return builder.described(MEDIA_TYPE, *titles, encoding=encoding)
+    title = top_heading(builder.text, builder.headings, 0)
+    return builder.described(MEDIA_TYPE, title, encoding=encoding)
 
 
 def _parse_tree(source: str) -> Element:
@@ -67,8 +63,6 @@ def _parse_tree(source: str) -> Element:
     except XMLSyntaxError as error:
         if error.code == ErrorTypes.ERR_RESOURCE_LIMIT:
             raise DocumentRejected(f"XML beyond the limits of its parser: {error.msg}") from error
-        if error.code != ErrorTypes.ERR_UNDECLARED_ENTITY:
-            raise
     resolved = ENTITY.sub(lambda entity: html5.get(entity[1], entity[0]), source)
     return fromstring(resolved.encode(), safe_parser("utf-8"))
 

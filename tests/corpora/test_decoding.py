@@ -34,6 +34,10 @@ def test_a_declared_encoding_comes_before_the_guess() -> None:
     assert decode("naïve".encode("iso8859-15"), "ISO-8859-15") == ("naïve", "iso8859-15")
 
 
+def test_a_declared_encoding_whose_bytes_look_like_ascii_comes_first() -> None:
+    assert decode("東京".encode("iso-2022-jp"), "ISO-2022-JP")[0] == "東京"
+
+
 @pytest.mark.parametrize("declared", ["punycode", "unicode_escape", "rot13", "no such thing"])
 def test_codecs_that_are_no_character_sets_are_ignored(declared: str) -> None:
     assert decode("Über den Fluß".encode("cp1252"), declared)[1] == "cp1252"

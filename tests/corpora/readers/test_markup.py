@@ -40,6 +40,7 @@ def headings(kind: str, source: str) -> list[tuple[int, str]]:
         ("tex", r"\part{One}\section*{Two} \paragraph[x]{Three}", [(1, "One"), (2, "Two"), (3, "Three")]),
         ("tex", r"\section{The \emph{old} {mill}~\& \$5\footnote{no}}", [(1, "The old mill & $5")]),
         ("tex", r"50\% \section{Yes}", [(1, "Yes")]),
+        ("tex", r"\title{The Mill}\section{One {\bf {two}}}", [(1, "The Mill"), (2, "One two")]),
     ],
 )
 def test_headings_have_levels_and_words(kind: str, source: str, expected: list[tuple[int, str]]) -> None:
@@ -56,6 +57,7 @@ def test_headings_have_levels_and_words(kind: str, source: str, expected: list[t
         ("adoc", "|===\n|a |b\n|===\n"),
         ("adoc", "include::/etc/hostname[]\n"),
         ("tex", r"% \section{no}"),
+        ("tex", r"\iffalse \section{no} \fi"),
         ("tex", "\\begin{verbatim}\n\\section{no}\n\\end{verbatim}"),
         ("tex", r"\input{/etc/hostname}"),
         ("txt", "= no\r\n\0\r\n"),
