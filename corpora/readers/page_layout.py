@@ -21,7 +21,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice, pairwise, takewhile
-from operator import attrgetter
 from typing import TypeVar
 
 from .builder import NOTE, one_line, settle
@@ -61,7 +60,6 @@ MIN_WIDE = 0.6  # share of the lines of a column of prose
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
 Item = TypeVar("Item")
-by_height = attrgetter("height")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,10 +125,7 @@ def mark_notes(page: Page) -> str:
 
 def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
     """The pages without their running lines; a page may lose all its lines."""
-    edges = {
-        top: [sorted(page.lines, key=by_height, reverse=top)[:MAX_EDGE_LINES] for page in pages]
-        for top in (True, False)
-    }
+    edges = {top: [_edge(page, top) for page in pages] for top in (True, False)}
     size = Page(tuple(line for page in pages for line in page.lines)).size
     limits = [LARGER * max(size, page.size) for page in pages]
     repeats = [repeat for top in edges for repeat in _repeats(edges[top], limits, top)]
@@ -150,6 +145,11 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
         dropped.update({line for _, line in places}.difference(stay))
     dropped &= running
     return [replace(page, lines=tuple(line for line in page.lines if line not in dropped)) for page in pages]
+
+
+def _edge(page: Page, top: bool) -> list[Line]:
+    """The outermost lines of a page, the outermost first."""
+    return sorted(page.lines, key=lambda line: line.height, reverse=top)[:MAX_EDGE_LINES]
 
 
 def _repeats(
@@ -183,9 +183,8 @@ def _goes_on(text: Sequence[Line], following: Sequence[Line]) -> bool:
     """True when a sentence begins on one page and ends on the next."""
     if not text or not following:
         return False
-    end = min(text, key=by_height).text
-    start = max(following, key=by_height).text.strip()
-    return len(start) >= MIN_LENGTH and start[0].islower() and not end.endswith(SENTENCE_ENDS)
+    start = following[0].text.strip()
+    return len(start) >= MIN_LENGTH and start[0].islower() and not text[-1].text.endswith(SENTENCE_ENDS)
 
 
 def runs(items: Sequence[Item], are_apart: Callable[[Item, Item], bool]) -> Iterator[Sequence[Item]]:

@@ -6,7 +6,7 @@ ends are rejoined. The metadata name pages without text: "pages_without_text" by
 
 A page can be drawn, and the boxes of words of its stored text found in it. The stored text differs from that
 of pdfium: broken words are whole, running lines are dropped, and lines may have moved. So words are searched
-without white space and hyphens: all together, else each half of them, and so on. Among several
+without white space and hyphens, first all together, then line by line, then word by word. Among several
 places, the one with the most equal text around it is chosen.
 
 pdfium is not thread safe, and a hostile file may crash the process. So files are opened in child processes.
@@ -125,14 +125,14 @@ def load_page(pdf: PdfDocument, index: int) -> PdfPage:
 def _read_pages(pdf: PdfDocument) -> list[Page]:
     pdf.init_forms()
     pages = drop_running_lines([_read_page(pdf, index) for index in range(len(pdf))])
-    return [replace(page, lines=tuple(in_reading_order(in_columns(page.lines)))) for page in pages]
+    return [replace(page, lines=tuple(in_columns(page.lines))) for page in pages]
 
 
 def _read_page(pdf: PdfDocument, index: int) -> Page:
     """The page at an index from 0; a page that cannot be read has a remark instead of lines."""
     from pypdfium2 import PdfiumError
 
-    from .pdf_lines import Characters, View, is_garbled, lines_of, signs_of, take_values
+    from .pdf_lines import Characters, is_garbled, lines_of, signs_of, take_values
 
     try:
         values = list(take_values(pdf, index)) if pdf.formenv else []
@@ -140,8 +140,8 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
             signs = signs_of(characters)
             if is_garbled(characters, signs):
                 return Page((), NO_MEANING)
-            drawn = list(lines_of(Characters(characters, View(page)), signs))
-            return Page(tuple(place_values(drawn, values)))
+            drawn = list(lines_of(Characters(characters, page.get_rotation()), signs))
+            return Page(tuple(in_reading_order(place_values(drawn, values))))
     except PdfiumError:
         return Page((), DAMAGED)
 
@@ -163,8 +163,8 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
         joined = f"{head}{tail}"
         if joined.lower() in words:
             return f"{joined}{rest}{end}"
-        is_next_line = head.islower() and not tail.islower()  # such as a footer
-        if tail.isupper() or tail in LOOSE or is_next_line:
+        is_apart = head.islower() and head not in words and not tail.islower()  # such as a footer
+        if tail.isupper() or tail in LOOSE or is_apart:
             return match[0]
         is_plain = joined.isalpha() and len(head) > 1 and not head.isupper() and tail.islower()
         is_compound = head.lower() in heads and tail in words
@@ -265,19 +265,19 @@ def _load(pdf: PdfDocument, page: int) -> PdfPage:
 
 
 def _boxes(page: PdfPage, words: str, before: str, after: str) -> Iterator[Box]:
-    from .pdf_lines import View, signs_of
+    from .pdf_lines import signs_of, turned
 
-    view = View(page)
+    rotation = page.get_rotation()
+    page_left, _, _, page_top = turned(page.get_bbox(), rotation)
     with closing(page.get_textpage()) as characters:
         signs = signs_of(characters)[:MAX_CHARACTERS]
         places = [i for i, sign in enumerate(signs) if COMPARED.match(sign)]
         seen = "".join(signs[i] for i in places)
-        parts = COMPARED.findall(words)
-        for start, end in _matches(seen, parts, _squeeze(before), _squeeze(after)):
+        for start, end in _matches(seen, words, _squeeze(before), _squeeze(after)):
             first = places[start]
             for i in range(characters.count_rects(first, places[end - 1] + 1 - first)):
-                left, top, right, bottom = view.box(*characters.get_rect(i))
-                yield left, top, right - left, bottom - top
+                left, bottom, right, top = turned(characters.get_rect(i), rotation)
+                yield left - page_left, page_top - top, right - left, top - bottom
 
 
 def _squeeze(text: str) -> str:
@@ -285,16 +285,18 @@ def _squeeze(text: str) -> str:
     return "".join(COMPARED.findall(text))
 
 
-def _matches(seen: str, words: list[str], before: str, after: str) -> Iterator[tuple[int, int]]:
-    """The spans of the words in the characters of a page: as a whole, else of each half."""
-    target = "".join(words)
+def _matches(seen: str, words: str, before: str, after: str) -> Iterator[tuple[int, int]]:
+    """The spans of the words in the characters of a page: as a whole, else each line, else each word."""
+    target = _squeeze(words)
     start = _place(seen, target, before, after)
     if target and start >= 0:
         yield start, start + len(target)
-    elif len(words) > 1:
-        middle = len(words) // 2
-        yield from _matches(seen, words[:middle], before, "".join(words[middle:]) + after)
-        yield from _matches(seen, words[middle:], before + "".join(words[:middle]), after)
+        return
+    parts = words.split("\n") if "\n" in words.strip() else words.split()
+    for i, part in enumerate(parts if len(parts) > 1 else ()):
+        ahead = before + _squeeze("".join(parts[:i]))
+        behind = _squeeze("".join(parts[i + 1 :])) + after
+        yield from _matches(seen, part, ahead, behind)
 
 
 def _place(seen: str, target: str, before: str, after: str) -> int:

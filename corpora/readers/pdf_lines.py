@@ -13,7 +13,7 @@ from ctypes import c_double, c_ushort
 from dataclasses import dataclass, replace
 from math import hypot
 
-from pypdfium2 import PdfDocument, PdfFormEnv, PdfPage, PdfPosConv, PdfTextPage, raw
+from pypdfium2 import PdfDocument, PdfFormEnv, PdfTextPage, raw
 
 from .builder import DOWN, UP, one_line, settle, shifted
 from .page_layout import Line, joined, runs
@@ -26,8 +26,7 @@ MAX_UNKNOWN = 0.3  # share of the characters of a readable page
 # If the fonts of a page have no character for most codes, a few control codes show: its letters are wrong.
 FEW_UNKNOWN = 0.05
 MAX_UNMAPPED = 0.5
-# Digits with signs, and the characters next to them.
-DIGITS = re.compile(r"[^\s0-9]?\r{0,4}[-+−–,.(]?[0-9][-0-9+−–,.)\r]{0,20}\S?")
+DIGITS = re.compile(r"[\S\r]{0,20}[0-9][\S\r]{0,20}")  # with the characters next to them
 SMALL = 0.85  # times the size of type, of raised and lowered digits
 MIN_RISE = 0.12  # times the size of type
 MIN_FALL = 0.06
@@ -37,45 +36,27 @@ FIELD_SIZE = 12.0  # points
 TALL = 16.0  # points from the top of a field to the middle of its first line, at most
 UNSEEN_FIELD = 2 | 32  # the flags of hidden annotations
 PASSWORD = 1 << 13  # a flag of text fields
-FINE = 100  # pixels per point; the device coordinates of pdfium are whole numbers
-
-
-class View:
-    """A page as it is shown, rotated and cut to its box; places are in points from its top left corner."""
-
-    def __init__(self, page: PdfPage) -> None:
-        width, height = page.get_size()
-        self._pixels = PdfPosConv(page, (0, 0, int(width * FINE), int(height * FINE), 0))
-
-    def place(self, x: float, y: float) -> tuple[float, float]:
-        """A place on the page."""
-        across, down = self._pixels.to_bitmap(x, y)
-        return across / FINE, down / FINE
-
-    def box(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
-        """The left, upper, right and lower edge of a box on the page."""
-        x, y = self.place(left, bottom)
-        to_x, to_y = self.place(right, top)
-        return min(x, to_x), min(y, to_y), max(x, to_x), max(y, to_y)
+Box = tuple[float, float, float, float]
+"""The left, lower, right and upper edge in points."""
 
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """The characters of a page."""
+    """The characters of a page that is shown rotated clockwise by `rotation` degrees."""
 
     page: PdfTextPage
-    view: View
+    rotation: int
 
     def height(self, i: int) -> float:
-        """The height of the baseline of a character, which is negative below the top of the page."""
+        """The height of the baseline of a character."""
         x = c_double()
         y = c_double()
         raw.FPDFText_GetCharOrigin(self.page, i, x, y)
-        return -self.view.place(x.value, y.value)[1]
+        return turned((x.value, y.value, x.value, y.value), self.rotation)[1]
 
     def edges(self, i: int) -> tuple[float, float]:
         """The left and the right edge of a character."""
-        left, _, right, _ = self.view.box(*self.page.get_charbox(i, loose=True))
+        left, _, right, _ = turned(self.page.get_charbox(i, loose=True), self.rotation)
         return left, right
 
     def gap(self, a: int, b: int) -> float:
@@ -91,10 +72,18 @@ class Characters:
     def shift(self, base: int, i: int) -> str:
         """`UP` for a small character that is raised against another one, `DOWN` for a lowered one."""
         size = self.size(base)
-        rise = self.height(i) - self.height(base)
-        if self.size(i) > SMALL * size or abs(rise) > size:
+        if self.size(i) > SMALL * size:
             return ""
-        return UP if rise > MIN_RISE * size else DOWN if rise < -MIN_FALL * size else ""
+        rise = (self.height(i) - self.height(base)) / size
+        return UP if MIN_RISE < rise < 1 else DOWN if -1 < rise < -MIN_FALL else ""
+
+
+def turned(box: Box, rotation: int) -> Box:
+    """A box of a page as it is shown, rotated clockwise by `rotation` degrees."""
+    for _ in range(rotation // 90):
+        left, bottom, right, top = box
+        box = bottom, -right, top, -left
+    return box
 
 
 def signs_of(page: PdfTextPage) -> list[str]:
@@ -176,7 +165,7 @@ def is_garbled(page: PdfTextPage, signs: Sequence[str]) -> bool:
 def take_values(pdf: PdfDocument, index: int) -> Iterator[tuple[Line, str]]:
     """The values in the form fields of a page, with the names of boxes; hides these fields on the page."""
     with closing(pdf[index]) as page:
-        view = View(page)
+        rotation = page.get_rotation()
         for i in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_FIELDS)):
             field = raw.FPDFPage_GetAnnot(page, i)
             flags = raw.FPDFAnnot_GetFlags(field)
@@ -185,8 +174,9 @@ def take_values(pdf: PdfDocument, index: int) -> Iterator[tuple[Line, str]]:
                 raw.FPDFAnnot_SetFlags(field, flags | raw.FPDF_ANNOT_FLAG_HIDDEN)
                 box = raw.FS_RECTF()
                 raw.FPDFAnnot_GetRect(field, box)
-                left, top, right, bottom = view.box(box.left, box.bottom, box.right, box.top)
-                height = -min((top + bottom) / 2, top + TALL) - FIELD_SIZE / 3
+                edges = turned((box.left, box.bottom, box.right, box.top), rotation)
+                left, bottom, right, top = edges
+                height = max((bottom + top) / 2, top - TALL) - FIELD_SIZE / 3
                 yield Line(value, height, left, right, FIELD_SIZE), name
             raw.FPDFPage_CloseAnnot(field)
 
