@@ -17,10 +17,11 @@ The values of a form are put next to their labels, and references to notes are m
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain, islice, pairwise, takewhile
+from itertools import accumulate, islice, pairwise
 from typing import TypeVar
 
 from .builder import NOTE, one_line, settle
@@ -55,8 +56,6 @@ MIN_ROWS = 4  # of columns that are taken apart
 MIN_FULL = 0.6  # share of the rows with one line in each column
 MAX_LEADING = 2.2  # times the size of type, before a row of a single column
 MIN_LENGTH = 20  # characters in the mean line of a column of prose
-WIDE = 0.7  # times the width of the widest line
-MIN_WIDE = 0.6  # share of the lines of a column of prose
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
 Item = TypeVar("Item")
@@ -72,7 +71,7 @@ class Line:
     height: the place of its baseline.
     left, right: the edges of its first and its last character.
     size: the size of its type.
-    pieces: its parts with wide gaps between them, if there are several.
+    pieces: its parts with wide gaps between them, or its only part.
     """
 
     text: str
@@ -125,26 +124,38 @@ def mark_notes(page: Page) -> str:
 
 def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
     """The pages without their running lines; a page may lose all its lines."""
-    edges = {top: [_edge(page, top) for page in pages] for top in (True, False)}
     size = Page(tuple(line for page in pages for line in page.lines)).size
     limits = [LARGER * max(size, page.size) for page in pages]
-    repeats = [repeat for top in edges for repeat in _repeats(edges[top], limits, top)]
-    repeated = {line for _, places in repeats for _, line in places}
-    running: set[Line] = set()
-    for edge in chain(*edges.values()):
-        running.update(takewhile(repeated.__contains__, edge))
+    repeats: list[tuple[str, list[Place]]] = []
+    for top in (True, False):
+        edges = [_edge(page, top) for page in pages]
+        at_edge = list(_repeats(edges, limits, top))
+        titles = {line for words, places in at_edge if _is_title(words) for _, line in places}
+        repeated = {line for _, places in at_edge for _, line in places}
+        reached: set[Line] = set()
+        for edge in edges:
+            for line in edge:
+                if line not in repeated:
+                    break  # this line and all lines further inside are text
+                reached.add(line)
+                if line in titles:
+                    break
+        repeats += [(words, [place for place in places if place[1] in reached]) for words, places in at_edge]
+    running = {line for _, places in repeats for _, line in places}
     texts = [[line for line in page.lines if line not in running] for page in pages]
     cut = {i for i, (text, following) in enumerate(pairwise(texts)) if _goes_on(text, following)}
     dropped: set[Line] = set()
     for words, places in repeats:
+        lines = [line for _, line in places]
         stay = [line for end, line in places if end not in cut]
-        if BARE.fullmatch(words):
-            stay = []
-        elif SLOT not in words:
-            stay = [*stay, places[0][1]][:1]
-        dropped.update({line for _, line in places}.difference(stay))
-    dropped &= running
+        if not _is_title(words):
+            stay = [] if SLOT in words else (stay or lines)[:1]
+        dropped.update(set(lines).difference(stay))
     return [replace(page, lines=tuple(line for line in page.lines if line not in dropped)) for page in pages]
+
+
+def _is_title(words: str) -> bool:
+    return SLOT in words and not BARE.fullmatch(words)
 
 
 def _edge(page: Page, top: bool) -> list[Line]:
@@ -206,15 +217,14 @@ def place_values(lines: Sequence[Line], values: Sequence[tuple[Line, str]]) -> l
     """The lines with the values of a form: beside a label, else above the next line below, after a name."""
     placed = list(lines)
     for value, name in values:
-        searched = placed[:MAX_LINES]
-        beside = [i for i, line in enumerate(searched) if abs(line.height - value.height) < MAX_OFF]
+        beside = [line for line in placed[:MAX_LINES] if abs(line.height - value.height) < MAX_OFF]
         if beside:
-            nearest = min(beside, key=lambda i: abs(placed[i].right - value.left))
-            pieces = [*(placed[nearest].pieces or (placed[nearest],)), value]
-            placed[nearest] = joined(sorted(pieces, key=lambda piece: piece.left))
+            nearest = min(beside, key=lambda line: abs(line.right - value.left))
+            pieces = sorted([*nearest.pieces, value], key=lambda piece: piece.left)
+            placed[placed.index(nearest)] = joined(pieces)
         else:
-            below = (i for i, line in enumerate(searched) if line.height < value.height)
-            placed.insert(next(below, len(placed)), replace(value, text=f"{value.text} {name}".rstrip()))
+            named = replace(value, text=f"{value.text} {name}".rstrip())
+            insort(placed, joined([named]), key=lambda line: -line.height)
     return placed
 
 
@@ -224,11 +234,11 @@ def in_columns(lines: Sequence[Line]) -> list[Line]:
     region: list[Line] = []
     left = right = 0.0
     for line in lines:
-        pieces = line.pieces or (line,)
+        pieces = line.pieces
         to_left = max([left, *(piece.right for piece in pieces if piece.left < left)])
         to_right = min([right, *(piece.left for piece in pieces if piece.left >= left)])
         fall = region[-1].height - line.height if region else 0.0
-        is_next = fall > 0 and (line.pieces or fall < MAX_LEADING * line.size)
+        is_next = fall > 0 and (len(pieces) > 1 or fall < MAX_LEADING * line.size)
         if not is_next or to_right - to_left < MIN_GUTTER:
             ordered += _by_column(region, left)
             region = []
@@ -242,7 +252,7 @@ def in_columns(lines: Sequence[Line]) -> list[Line]:
 
 def _by_column(region: Sequence[Line], gutter: float) -> list[Line]:
     """The lines of some rows; if both columns are prose, first the parts left of the gutter."""
-    pieces = [piece for line in region for piece in line.pieces or (line,)]
+    pieces = [piece for line in region for piece in line.pieces]
     left = [piece for piece in pieces if piece.left < gutter]
     right = [piece for piece in pieces if piece.left >= gutter]
     n_full = sum(len(line.pieces) == 2 for line in region)
@@ -251,19 +261,15 @@ def _by_column(region: Sequence[Line], gutter: float) -> list[Line]:
 
 
 def _is_prose(column: Sequence[Line]) -> bool:
-    """True for some rows, of which most are long, and many go on with the sentence of the row before."""
-    widths = [line.right - line.left for line in column]
-    n_wide = sum(width >= WIDE * max(widths) for width in widths)
-    n_continuing = sum(line.text[0].isalpha() and not line.text[0].isupper() for line in column)
+    """True for some rows that are long in the mean, and many go on with the sentence of the row before."""
+    n_continuing = sum(line.text[0].islower() for line in column)
     n_characters = sum(len(line.text) for line in column)
-    evidence = min(n_characters / MIN_LENGTH, n_wide / MIN_WIDE, n_continuing / MIN_CONTINUING)
+    evidence = min(n_characters / MIN_LENGTH, n_continuing / MIN_CONTINUING)
     return len(column) >= MIN_ROWS and evidence >= len(column)
 
 
 def joined(pieces: Sequence[Line]) -> Line:
     """The line of some pieces, from left to right."""
-    if len(pieces) == 1:
-        return pieces[0]
     text = " ".join(piece.text for piece in pieces)
     return replace(pieces[0], text=text, right=pieces[-1].right, pieces=tuple(pieces))
 
@@ -271,14 +277,15 @@ def joined(pieces: Sequence[Line]) -> Line:
 def in_reading_order(lines: Sequence[Line]) -> list[Line]:
     """The lines in the order in which a person reads them."""
     ordered: list[Line] = []
-    for part in _parts(lines, [-line.height for line in lines], 0.0):
-        for block in reversed(_parts(part, [line.height for line in part], APART)):
+    for part in _parts(lines, -1, 0.0):
+        for block in reversed(_parts(part, 1, APART)):
             ordered += block
     return ordered
 
 
-def _parts(lines: Sequence[Line], heights: Sequence[float], apart: float) -> list[Sequence[Line]]:
-    """The lines, split where all heights that follow are more than `apart` above all earlier ones."""
+def _parts(lines: Sequence[Line], sign: int, apart: float) -> list[Sequence[Line]]:
+    """The lines, split where all that follow are more than `apart` above all earlier ones, or below (-1)."""
+    heights = [sign * line.height for line in lines]
     highest = list(accumulate(heights, max))
     lowest = list(accumulate(reversed(heights), min))[::-1]
     return split(lines, [i for i in range(1, len(lines)) if lowest[i] - highest[i - 1] > apart])

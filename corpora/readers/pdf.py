@@ -52,7 +52,6 @@ SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1
 WORD = re.compile(r"[^\W\d_][\w-]*")
 # Programs that cannot show XFA forms show this page.
 PLACEHOLDER = re.compile(r"Please wait\.{3}\s.{0,200}your PDF\s{1,4}viewer may not be able", re.S)
-MAX_PLACEHOLDER = 3_000  # characters
 PAGE_END = "\f"
 # Head, hyphen, end of line or page, tail, other characters after it, and the next space.
 BROKEN_WORD = re.compile(rf"(\w{{1,40}})-([\n{PAGE_END}])(\w{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
@@ -73,7 +72,7 @@ logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 
 
 def read(data: bytes) -> TextBuilder:
-    """The document of a PDF, titled by its metadata, its first line or its first heading."""
+    """The document of a PDF, titled by its metadata or its first line."""
     with closing(open_pdf(data)) as pdf:
         pages = _read_pages(pdf)
         builder = TextBuilder()
@@ -84,7 +83,7 @@ def read(data: bytes) -> TextBuilder:
         remarks = _remarks(pages)
         if not builder.length:
             raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
-        if builder.length < MAX_PLACEHOLDER and PLACEHOLDER.search(builder.text):
+        if PLACEHOLDER.match(builder.text):
             raise DocumentRejected("PDF form that only Adobe Reader shows (XFA). Print it to a PDF there")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
@@ -92,7 +91,6 @@ def read(data: bytes) -> TextBuilder:
         MEDIA_TYPE,
         title,
         builder.first_line,
-        builder.first_heading,
         pages_without_text=",".join(str(n) for n, page in enumerate(pages, start=1) if not page.text),
         remark="; ".join(remarks),
     )
@@ -177,8 +175,8 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
 def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[Heading]:
     """The entries of the outline whose words are found on their page, in the order of the text.
 
-    A line must begin with the words, with or without a section number before them. A line without other words
-    is preferred.
+    A line must begin with the words, with or without a section number before them; white space and case do
+    not matter. The line with the fewest other characters is taken.
     """
     bounds = list(pairwise([*page_starts, len(text)]))
     headings: dict[int, Heading] = {}
@@ -186,22 +184,15 @@ def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[H
         words = entry.get_title().split()[:MAX_HEADING_WORDS]
         destination = entry.get_dest()
         page = destination.get_index() if destination else None
-        if words and page in range(len(bounds)):
+        if words and page is not None and page < len(bounds):
             start, end = bounds[page]
-            place = _find_line(words, text[start:end])
-            if place is not None:
-                start += place
+            line = rf"^[ \t]{{0,40}}({SECTION_NUMBER}" + r"\s{1,4}".join(map(re.escape, words)) + ")(.*)"
+            matches = re.finditer(line, text[start:end], re.M | re.I)
+            best = min(matches, key=lambda match: len(match[2]), default=None)
+            if best:
+                start += best.start(1)
                 headings.setdefault(start, Heading(start, entry.level + 1, " ".join(words)))
     return [headings[start] for start in sorted(headings)]
-
-
-def _find_line(words: list[str], page: str) -> int | None:
-    """The offset in a page of a line that begins with the words; white space and case do not matter."""
-    line = rf"^[ \t]{{0,40}}({SECTION_NUMBER}" + r"\s{1,4}".join(map(re.escape, words)) + ")"
-    for end in (r"[ \t]*$", r"\b", ""):  # the words alone, then whole words, then any
-        if match := re.compile(line + end, re.M | re.I).search(page):
-            return match.start(1)
-    return None
 
 
 def _remarks(pages: Sequence[Page]) -> list[str]:
@@ -233,8 +224,7 @@ def page_png(data: bytes, page: int, width: int) -> bytes:
         points, height = loaded.get_size()
         scale = min(width / points, sqrt(MAX_PIXELS / (points * height)))
         file = BytesIO()
-        with closing(loaded.render(scale=scale)) as bitmap:
-            bitmap.to_pil().save(file, "PNG", compress_level=3)
+        loaded.render(scale=scale).to_pil().save(file, "PNG", compress_level=3)
         return file.getvalue()
 
 
@@ -302,7 +292,7 @@ def _matches(seen: str, words: str, before: str, after: str) -> Iterator[tuple[i
 def _place(seen: str, target: str, before: str, after: str) -> int:
     """The index at which most text around the target agrees; -1 if it does not occur."""
     for n in CONTEXTS:
-        for ahead, behind in ((before[-n:], after[:n]), (before[-n:], ""), ("", after[:n])):
+        for ahead, behind in ((before[-n:], ""), ("", after[:n])):
             start = seen.find(ahead + target + behind)
             if start >= 0:
                 return start + len(ahead)

@@ -112,7 +112,7 @@ def _goes_on(characters: Characters, signs: list[str], i: int) -> bool:
     """True when pdfium ends a line only because of raised or lowered characters; clears this line end."""
     before = i - 2  # pdfium writes "\r\n"
     after = i + 1
-    if before < 0 or after >= len(signs):
+    if before < 0 or after == len(signs):
         return False
     base = max(before, after, key=characters.size)
     is_close = abs(characters.gap(before, after)) < SMALL * characters.size(base)
@@ -134,11 +134,8 @@ def _line(characters: Characters, signs: list[str], start: int, end: int) -> Lin
         for i in digits:
             signs[i] = shifted(signs[i], characters.shift(base, i))
 
-    def are_apart(a: int, b: int) -> bool:
-        return b - a > 1 and characters.gap(a, b) > MIN_GAP * size
-
     pieces = []
-    for piece in runs(seen, are_apart):
+    for piece in runs(seen, lambda a, b: b - a > 1 and characters.gap(a, b) > MIN_GAP * size):
         text = _decoded(signs[piece[0] : piece[-1] + 1])
         left, _ = characters.edges(piece[0])
         _, right = characters.edges(piece[-1])
@@ -154,12 +151,13 @@ def _decoded(signs: Sequence[str]) -> str:
 
 def is_garbled(page: PdfTextPage, signs: Sequence[str]) -> bool:
     """True when the characters of the fonts cannot be those that a person sees."""
-    shown = [i for i, sign in enumerate(signs) if sign.strip()]
-    n_unknown = sum(UNKNOWN.match(signs[i]) is not None for i in shown)
-    if n_unknown <= FEW_UNKNOWN * len(shown):
+    text = "".join(signs)
+    n_shown = len("".join(text.split()))
+    n_unknown = len(UNKNOWN.findall(text))
+    if n_unknown <= FEW_UNKNOWN * n_shown:
         return False  # without a look at each character
-    n_unmapped = sum(raw.FPDFText_HasUnicodeMapError(page, i) for i in shown)
-    return n_unknown > MAX_UNKNOWN * len(shown) or bool(n_unmapped > MAX_UNMAPPED * len(shown))
+    n_unmapped = sum(raw.FPDFText_HasUnicodeMapError(page, i) for i in range(page.count_chars()))
+    return n_unknown > MAX_UNKNOWN * n_shown or bool(n_unmapped > MAX_UNMAPPED * n_shown)
 
 
 def take_values(pdf: PdfDocument, index: int) -> Iterator[tuple[Line, str]]:
