@@ -3,71 +3,75 @@
 A running line is one of the outermost lines of its page, and all lines outside it are running lines. The same
 line occurs on several pages, each at most `MAX_STEP` pages after the last; so the left pages or one chapter
 are enough. The first of these lines is kept, so that no word is lost. A bare page number, which grows with
-the page, is always dropped. Any other line with a number stays: "Week 7", or a year.
+the page, is always dropped. Any other line with a number stays: "Week 7", or a year. But where it would cut a
+sentence that goes on from one page to the next, a title with a page number is dropped.
 
 Some programs draw footnotes first or headings last. A page may consist of parts that were drawn one after the
-other, each above the last and sharing some of its width. Then the parts are reversed, and the same is done
-inside each part. Columns keep the order in which they were drawn, and so do lines closer than `APART`, as in
-powers, fractions and sums. Only columns of prose that were drawn row by row are taken apart.
+other, each above the last. Then the parts are reversed. Columns keep the order in which they were drawn, and
+so do lines closer than `APART`, as in powers, fractions and sums. Only columns of prose that were drawn row
+by row are taken apart.
 
-The values of a form are put next to their labels, and words broken at line ends are rejoined.
+The values of a form are put next to their labels, and references to notes are marked.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import insort
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
-from math import inf
+from itertools import accumulate, islice, pairwise
+from typing import TypeVar
 
-NO_TEXT = "without text (scanned?)"
+from .builder import NOTE, one_line, settle
+
+SENTENCE_ENDS = tuple('.!?:…。！？"”’)]')
 MIN_PAGES_ALIKE = 4  # fewer may be slides with the same title
 MIN_PAGES_NUMBERED = 3
 MAX_STEP = 2  # pages
 MAX_EDGE_LINES = 3
+MAX_NUMBERS = 5  # of a line
 ROMAN = "0 i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split()
-# A page number with nothing but page words and signs: "- 7 -", "Page 7 of 12", "iv".
-BARE = re.compile(
-    r"(?:[\W_]*+(?:page|p[gp]?|p[áa]g(?:ina)?|seite|s|blatt|sid[ae]|strona))?+[\W_]*+"
-    rf"([0-9]{{1,4}}|(?-i:{'|'.join(ROMAN)}))(?![^\W_])"
-    r"[\W_]*+(?:(?:of|von|de|di|sur|av|z)\b)?+[\W_]*+[0-9]*+[\W_]*+(?:pages?|seiten?)?+[\W_]*+",
-    re.I,
+# A number of a page, but no year.
+NUMBER = re.compile(
+    rf"(?<![0-9])(?!(?:1[89]|20)[0-9]{{2}}\b)[0-9]{{1,4}}(?![^\W_])|(?<![^\W_])(?:{'|'.join(ROMAN)})(?![^\W_])"
 )
-YEAR = re.compile(r"(?:1[89]|20)[0-9]{2}")
+SLOT = "\n"  # stands for a number in a line
+PAGE_WORD = r"\b(?:pages?|p[gp]?|p[áa]g(?:ina)?|seiten?|s|blatt|sid[ae]|strona|of|von|de|di|sur|av|z)\b"
+SIGNS = rf"(?:[^\w{SLOT}]|_|{PAGE_WORD})*+"
+# Nothing but a page number, page words and signs, and the number of pages: "- 7 -", "Page 7 of 12", "iv".
+BARE = re.compile(f"{SIGNS}{SLOT}{SIGNS}[0-9]*+{SIGNS}", re.I)
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-NOTE = re.compile(r"([0-9]{1,3}|[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})(?![0-9,⁰¹²³⁴⁵⁶⁷⁸⁹])\W{0,3}\w")
+FOOTNOTE = re.compile(r"^([0-9]{1,3})(?![0-9,])[^\w\n]{0,3}\w", re.M)
 # No power: 10², m², km².
 REFERENCE = re.compile(r"(?<!10)(?<!\bm)(?<!\b[kcdmµ]m)(?<![⁰¹²³⁴⁵⁶⁷⁸⁹])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?![⁰¹²³⁴⁵⁶⁷⁸⁹])")
 SMALLER = 0.95  # times the commonest size of a page
 LARGER = 1.05  # times the commonest size of a page
 APART = 24.0  # points: about two lines
-MAX_LINES = 2_000  # of a page that is reordered
-MAX_DEPTH = 8  # of parts inside parts
+MAX_LINES = 2_000  # of a page that are searched for a label
 MAX_OFF = 7.0  # points, between a label and the value of a form in a row
 MIN_GUTTER = 6.0  # points
 MIN_ROWS = 4  # of columns that are taken apart
 MIN_FULL = 0.6  # share of the rows with one line in each column
 MAX_LEADING = 2.2  # times the size of type, before a row of a single column
 MIN_LENGTH = 20  # characters in the mean line of a column of prose
-WIDE = 0.7  # times the width of the widest line
-MIN_WIDE = 0.6  # share of the lines of a column of prose
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
-Form = tuple[str, int | None]
-"""A line to compare: its words with "#" for a page number, and this number minus the page's index or None."""
+Item = TypeVar("Item")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Line:
     """A line of a page; places are in points, up and to the right on the page as it is shown.
+
+    A line is equal only to itself, because the same line may stand on several pages.
 
     text: its characters.
     height: the place of its baseline.
     left, right: the edges of its first and its last character.
     size: the size of its type.
-    pieces: its parts with wide gaps between them, if there are several.
+    pieces: its parts with wide gaps between them, or its only part.
     """
 
     text: str
@@ -78,16 +82,20 @@ class Line:
     pieces: tuple[Line, ...] = ()
 
 
+Place = tuple[int, Line]
+"""A line at the edge of a page, and the index of the page at whose end it is, or after whose end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page.
 
     lines: its lines.
-    remark: the reason why it has none, or the empty string.
+    remark: the reason why it has no text, if it has none.
     """
 
     lines: tuple[Line, ...]
-    remark: str = ""
+    remark: str = "without text (scanned?)"
 
     @property
     def text(self) -> str:
@@ -97,115 +105,126 @@ class Page:
     @property
     def size(self) -> float:
         """The size of type of most characters."""
-        sizes: Counter[float] = Counter()
-        for line in self.lines:
-            sizes[line.size] += len(line.text)
+        sizes = Counter(line.size for line in self.lines for _ in line.text)
         return max(sizes, key=sizes.__getitem__, default=0.0)
 
 
-def mark_notes(page: Page) -> Page:
-    """The page with each raised number as " [3]" if a note of this number, set smaller, is below it."""
-    notes: dict[str, float] = {}
-    for line in page.lines:
-        number = NOTE.match(line.text)
-        if number and line.size < SMALLER * page.size:
-            notes[number[1].translate(PLAIN)] = line.height
+def mark_notes(page: Page) -> str:
+    """The text of the page with each raised number as " [3]" if a line of smaller type begins with it."""
+    limit = SMALLER * page.size
+    small = "\n".join(line.text for line in page.lines if line.size < limit)
+    notes = set(FOOTNOTE.findall(small.translate(PLAIN)))
 
-    def marked(line: Line) -> Line:
-        def mark(match: re.Match[str]) -> str:
-            number = match[0].translate(PLAIN)
-            if notes.get(number, inf) > line.height:
-                return match[0]
-            return f" [{number}]" if match.start() else f"[{number}]"
+    def mark(match: re.Match[str]) -> str:
+        number = match[0].translate(PLAIN)
+        return f"{NOTE}[{number}]" if number in notes else match[0]
 
-        text = REFERENCE.sub(mark, line.text)
-        return replace(line, text=text, pieces=tuple(map(marked, line.pieces)))
-
-    return replace(page, lines=tuple(map(marked, page.lines))) if notes else page
+    return settle(REFERENCE.sub(mark, page.text))
 
 
 def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
     """The pages without their running lines; a page may lose all its lines."""
-    dropped: list[set[int]] = [set() for _ in pages]
     size = Page(tuple(line for page in pages for line in page.lines)).size
+    limits = [LARGER * max(size, page.size) for page in pages]
+    repeats: list[tuple[str, list[Place]]] = []
     for top in (True, False):
-        edges = [_edge(page.lines, top) for page in pages]
-        verdicts = _verdicts(pages, edges, size)
-        for number, page in enumerate(pages):
-            for i in edges[number]:
-                drops = [verdicts.get((number, form)) for form in _forms(page, i, number, size)]
-                if all(drop is None for drop in drops):
+        edges = [_edge(page, top) for page in pages]
+        at_edge = list(_repeats(edges, limits, top))
+        titles = {line for words, places in at_edge if _is_title(words) for _, line in places}
+        repeated = {line for _, places in at_edge for _, line in places}
+        reached: set[Line] = set()
+        for edge in edges:
+            for line in edge:
+                if line not in repeated:
                     break  # this line and all lines further inside are text
-                if any(drops):
-                    dropped[number].add(i)
-    return [
-        _without(page, indexes) if indexes else page for page, indexes in zip(pages, dropped, strict=True)
-    ]
+                reached.add(line)
+                if line in titles:
+                    break
+        repeats += [(words, [place for place in places if place[1] in reached]) for words, places in at_edge]
+    running = {line for _, places in repeats for _, line in places}
+    texts = [[line for line in page.lines if line not in running] for page in pages]
+    cut = {i for i, (text, following) in enumerate(pairwise(texts)) if _goes_on(text, following)}
+    dropped: set[Line] = set()
+    for words, places in repeats:
+        lines = [line for _, line in places]
+        stay = [line for end, line in places if end not in cut]
+        if not _is_title(words):
+            stay = [] if SLOT in words else (stay or lines)[:1]
+        dropped.update(set(lines).difference(stay))
+    return [replace(page, lines=tuple(line for line in page.lines if line not in dropped)) for page in pages]
 
 
-def _without(page: Page, indexes: set[int]) -> Page:
-    """The page without the lines at some indexes."""
-    left = Page(tuple(line for i, line in enumerate(page.lines) if i not in indexes), page.remark)
-    return left if left.text else Page(left.lines, NO_TEXT)
+def _is_title(words: str) -> bool:
+    return SLOT in words and not BARE.fullmatch(words)
 
 
-def _edge(lines: Sequence[Line], top: bool) -> list[int]:
-    """The indexes of the outermost lines of a page, the outermost first."""
-    places = [i for i, line in enumerate(lines) if line.text.strip()]
-    return sorted(places, key=lambda i: -lines[i].height if top else lines[i].height)[:MAX_EDGE_LINES]
+def _edge(page: Page, top: bool) -> list[Line]:
+    """The outermost lines of a page, the outermost first."""
+    return sorted(page.lines, key=lambda line: line.height, reverse=top)[:MAX_EDGE_LINES]
 
 
-def _forms(page: Page, i: int, number: int, size: float) -> Iterator[Form]:
-    words = " ".join(page.lines[i].text.split())
-    if any(character.isalpha() for character in words):
-        yield words, None
-    bare = BARE.fullmatch(words)
-    if bare and not YEAR.fullmatch(words) and page.lines[i].size <= LARGER * max(size, page.size):
-        value = ROMAN.index(bare[1]) if bare[1] in ROMAN else int(bare[1])
-        yield f"{words[: bare.start(1)]}#{words[bare.end(1) :]}", value - number
+def _repeats(
+    edges: Sequence[Sequence[Line]], limits: Sequence[float], top: bool
+) -> Iterator[tuple[str, Sequence[Place]]]:
+    """The words of lines that occur on several pages near each other, and these lines."""
+    places: dict[tuple[str, int], list[Place]] = defaultdict(list)
+    for number, edge in enumerate(edges):
+        for line in edge:
+            for form in _forms(line, number, limits[number]):
+                places[form].append((number - top, line))
+    for (words, _), lines in places.items():
+        for run in runs(lines, lambda a, b: b[0] - a[0] > MAX_STEP):
+            n_pages = len({end for end, _ in run})
+            if n_pages >= (MIN_PAGES_NUMBERED if BARE.fullmatch(words) else MIN_PAGES_ALIKE):
+                yield words, run
 
 
-def _verdicts(
-    pages: Sequence[Page], edges: Sequence[Sequence[int]], size: float
-) -> dict[tuple[int, Form], bool]:
-    """True for each page and form of a running line that is dropped there, False where it is kept."""
-    places: dict[Form, list[int]] = defaultdict(list)
-    for number, page in enumerate(pages):
-        for form in {form for i in edges[number] for form in _forms(page, i, number, size)}:
-            places[form].append(number)
-    verdicts = {}
-    for form, numbers in places.items():
-        bare = form[1] is not None
-        for run in _runs(numbers):
-            if len(run) >= (MIN_PAGES_NUMBERED if bare else MIN_PAGES_ALIKE):
-                verdicts.update({(number, form): bare or number != run[0] for number in run})
-    return verdicts
+def _forms(line: Line, number: int, limit: float) -> Iterator[tuple[str, int]]:
+    """The words of a line, and those with `SLOT` for a number, with this number minus the page's index."""
+    words = one_line(line.text)
+    if any(map(str.isalpha, words)):
+        yield words, 0
+    if line.size <= limit:
+        for match in islice(NUMBER.finditer(words), MAX_NUMBERS):
+            value = ROMAN.index(match[0]) if match[0] in ROMAN else int(match[0])
+            yield f"{words[: match.start()]}{SLOT}{words[match.end() :]}", value - number
 
 
-def _runs(numbers: Sequence[int]) -> Iterator[list[int]]:
-    """The numbers, split where the next is more than `MAX_STEP` away."""
-    run: list[int] = []
-    for number in numbers:
-        if run and number - run[-1] > MAX_STEP:
-            yield run
-            run = []
-        run.append(number)
-    yield run
+def _goes_on(text: Sequence[Line], following: Sequence[Line]) -> bool:
+    """True when a sentence begins on one page and ends on the next."""
+    if not text or not following:
+        return False
+    start = following[0].text.strip()
+    return len(start) >= MIN_LENGTH and start[0].islower() and not text[-1].text.endswith(SENTENCE_ENDS)
+
+
+def runs(items: Sequence[Item], are_apart: Callable[[Item, Item], bool]) -> Iterator[Sequence[Item]]:
+    """The items, split between neighbours that are apart.
+
+    >>> list(runs([1, 2, 5], lambda a, b: b - a > 1))
+    [[1, 2], [5]]
+    """
+    cuts = [i for i, (a, b) in enumerate(pairwise(items), start=1) if are_apart(a, b)]
+    yield from split(items, cuts)
+
+
+def split(items: Sequence[Item], cuts: Sequence[int]) -> list[Sequence[Item]]:
+    """The items, split before each of some indexes."""
+    return [items[start:end] for start, end in pairwise([0, *cuts, len(items)])]
 
 
 def place_values(lines: Sequence[Line], values: Sequence[tuple[Line, str]]) -> list[Line]:
     """The lines with the values of a form: beside a label, else above the next line below, after a name."""
     placed = list(lines)
     for value, name in values:
-        searched = placed[:MAX_LINES]
-        beside = [i for i, line in enumerate(searched) if abs(line.height - value.height) < MAX_OFF]
+        beside = [line for line in placed[:MAX_LINES] if abs(line.height - value.height) < MAX_OFF]
         if beside:
-            nearest = min(beside, key=lambda i: abs(placed[i].right - value.left))
-            pieces = [*(placed[nearest].pieces or (placed[nearest],)), value]
-            placed[nearest] = joined(sorted(pieces, key=lambda piece: piece.left))
+            nearest = min(beside, key=lambda line: abs(line.right - value.left))
+            pieces = sorted([*nearest.pieces, value], key=lambda piece: piece.left)
+            placed[placed.index(nearest)] = joined(pieces)
         else:
-            below = (i for i, line in enumerate(searched) if line.height < value.height)
-            placed.insert(next(below, len(placed)), replace(value, text=f"{value.text} {name}".rstrip()))
+            named = replace(value, text=f"{value.text} {name}".rstrip())
+            insort(placed, joined([named]), key=lambda line: -line.height)
     return placed
 
 
@@ -215,16 +234,16 @@ def in_columns(lines: Sequence[Line]) -> list[Line]:
     region: list[Line] = []
     left = right = 0.0
     for line in lines:
-        pieces = line.pieces or (line,)
+        pieces = line.pieces
         to_left = max([left, *(piece.right for piece in pieces if piece.left < left)])
         to_right = min([right, *(piece.left for piece in pieces if piece.left >= left)])
         fall = region[-1].height - line.height if region else 0.0
-        is_next = fall > 0 and (line.pieces or fall < MAX_LEADING * line.size)
+        is_next = fall > 0 and (len(pieces) > 1 or fall < MAX_LEADING * line.size)
         if not is_next or to_right - to_left < MIN_GUTTER:
             ordered += _by_column(region, left)
             region = []
-            gaps = [(a.right, b.left) for a, b in pairwise(pieces)]
-            to_left, to_right = max(gaps, key=lambda gap: gap[1] - gap[0], default=(0.0, 0.0))
+            to_left = pieces[0].right
+            to_right = pieces[-1].left
         region.append(line)
         left = to_left
         right = to_right
@@ -233,55 +252,40 @@ def in_columns(lines: Sequence[Line]) -> list[Line]:
 
 def _by_column(region: Sequence[Line], gutter: float) -> list[Line]:
     """The lines of some rows; if both columns are prose, first the parts left of the gutter."""
-    pieces = [piece for line in region for piece in line.pieces or (line,)]
-    columns = [[piece for piece in pieces if (piece.left < gutter) == is_left] for is_left in (True, False)]
+    pieces = [piece for line in region for piece in line.pieces]
+    left = [piece for piece in pieces if piece.left < gutter]
+    right = [piece for piece in pieces if piece.left >= gutter]
     n_full = sum(len(line.pieces) == 2 for line in region)
     is_regular = n_full >= MIN_FULL * len(region)
-    return [*columns[0], *columns[1]] if is_regular and all(map(_is_prose, columns)) else list(region)
+    return left + right if is_regular and _is_prose(left) and _is_prose(right) else list(region)
 
 
 def _is_prose(column: Sequence[Line]) -> bool:
-    """True for some rows, of which most are long, and many go on with the sentence of the row before."""
-    widths = [line.right - line.left for line in column]
-    n_wide = sum(width >= WIDE * max(widths) for width in widths)
-    n_continuing = sum(line.text[0].isalpha() and not line.text[0].isupper() for line in column)
+    """True for some rows that are long in the mean, and many go on with the sentence of the row before."""
+    n_continuing = sum(line.text[0].islower() for line in column)
     n_characters = sum(len(line.text) for line in column)
-    evidence = min(n_characters / MIN_LENGTH, n_wide / MIN_WIDE, n_continuing / MIN_CONTINUING)
+    evidence = min(n_characters / MIN_LENGTH, n_continuing / MIN_CONTINUING)
     return len(column) >= MIN_ROWS and evidence >= len(column)
 
 
 def joined(pieces: Sequence[Line]) -> Line:
     """The line of some pieces, from left to right."""
-    if len(pieces) == 1:
-        return pieces[0]
     text = " ".join(piece.text for piece in pieces)
     return replace(pieces[0], text=text, right=pieces[-1].right, pieces=tuple(pieces))
 
 
-def in_reading_order(lines: Sequence[Line], depth: int = MAX_DEPTH) -> list[Line]:
+def in_reading_order(lines: Sequence[Line]) -> list[Line]:
     """The lines in the order in which a person reads them."""
-    if not 2 <= len(lines) <= MAX_LINES or depth == 0:
-        return list(lines)
-    parts = _split(lines, _cuts([-line.height for line in lines], 0.0))
-    if len(parts) == 1:
-        cuts = _cuts([line.height for line in lines], APART)
-        parts = _split(lines, [cut for cut in cuts if _share_width(lines[:cut], lines[cut:])])[::-1]
-    if len(parts) == 1:
-        return list(lines)
-    return [line for part in parts for line in in_reading_order(part, depth - 1)]
+    ordered: list[Line] = []
+    for part in _parts(lines, -1, 0.0):
+        for block in reversed(_parts(part, 1, APART)):
+            ordered += block
+    return ordered
 
 
-def _cuts(heights: Sequence[float], apart: float) -> list[int]:
-    """The indexes from which on all heights are more than `apart` above all earlier ones."""
+def _parts(lines: Sequence[Line], sign: int, apart: float) -> list[Sequence[Line]]:
+    """The lines, split where all that follow are more than `apart` above all earlier ones, or below (-1)."""
+    heights = [sign * line.height for line in lines]
     highest = list(accumulate(heights, max))
     lowest = list(accumulate(reversed(heights), min))[::-1]
-    return [i for i in range(1, len(heights)) if lowest[i] - highest[i - 1] > apart]
-
-
-def _split(lines: Sequence[Line], cuts: Sequence[int]) -> list[Sequence[Line]]:
-    return [lines[start:end] for start, end in pairwise([0, *cuts, len(lines)])]
-
-
-def _share_width(some: Sequence[Line], others: Sequence[Line]) -> bool:
-    left = max(min(line.left for line in some), min(line.left for line in others))
-    return left < min(max(line.right for line in some), max(line.right for line in others))
+    return split(lines, [i for i in range(1, len(lines)) if lowest[i] - highest[i - 1] > apart])

@@ -57,6 +57,30 @@ def test_titles_with_a_number_stay(title: str) -> None:
     assert lines_left(*pages) == pages
 
 
+@pytest.mark.parametrize("title", ["{} Chapter one", "Chapter one {}", "Report 2021, page {}"])
+@pytest.mark.parametrize("place", [0, 2])
+def test_titles_with_a_number_cut_no_sentence(title: str, place: int) -> None:
+    texts = [
+        ["The mill was built", "beside the river."],
+        ["It burned in May", "and the owners of the"],
+        ["old mill, who lived in town,", "wept."],
+        ["It stands again", "and works."],
+    ]
+    pages = [text.copy() for text in texts]
+    for number, page in enumerate(pages, start=11):
+        page.insert(place, title.format(number))
+    expected = [page.copy() for page in pages]
+    cut = 1 if place else 2  # the page with a title between "of the" and "old mill"
+    expected[cut] = texts[cut]
+    assert lines_left(*pages) == expected
+
+
+def test_a_footer_is_kept_where_it_cuts_no_sentence() -> None:
+    texts = [["The owners of the"], ["old mill, who lived in town, wept."], ["It burned."], ["It stands."]]
+    pages = [[*text, "The Mill"] for text in texts]
+    assert lines_left(*pages) == [texts[0], pages[1], *texts[2:]]
+
+
 def test_large_numbers_stay() -> None:
     pages = pages_of(["1", "the first"], ["2", "the second"], ["3", "the third"], first_size=24.0)
     assert drop_running_lines(pages) == pages

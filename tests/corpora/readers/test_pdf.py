@@ -221,6 +221,8 @@ def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None
         ),
         ("in-\nform the in and form", "inform\nthe in and form"),
         ("Haupt-\nund Neben, PAR-\nALLEL", "Haupt-\nund Neben, PAR-\nALLEL"),
+        ("the coun-\nAnnual report, the coun-\n12 Mills", "the coun-\nAnnual report, the coun-\n12 Mills"),
+        ("by day and day-by-\nDay", "by day and day-by-Day\n"),
         ("end-\n\nnext", "end-\n\nnext"),
         ("the coun-\fcil, which\fmet-\f\fal", "the council,\fwhich\fmet-\f\fal"),
     ],
