@@ -61,10 +61,12 @@ CREATE TABLE segments (
 
 # Format 4 has no `left_out` and no `stamp`: readers take them as empty, the first writer adds them.
 _UPGRADE = f"""
+BEGIN IMMEDIATE;
 ALTER TABLE documents ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE documents ADD COLUMN stamp TEXT NOT NULL DEFAULT '';
 ALTER TABLE passages ADD COLUMN left_out TEXT NOT NULL DEFAULT '[]';
 PRAGMA user_version = {FORMAT};
+COMMIT;
 """
 NONE_LEFT_OUT = "[]"
 
@@ -212,7 +214,7 @@ def upgrade(path: Path) -> None:
     with named_errors(path), closing(open_catalog(path)) as connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version < FORMAT:
-            connection.executescript(f"BEGIN IMMEDIATE; {_UPGRADE} COMMIT;")
+            connection.executescript(_UPGRADE)
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -5,7 +5,6 @@ and text. Colours and widths are left out, separators are those of English, and 
 """
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 from fractions import Fraction
@@ -25,29 +24,20 @@ CONDITIONS = {1: [""], 2: [">=0", ""], 3: [">0", "<0", ""]}  # by the number of 
 EXACT = Context(prec=1200, rounding=ROUND_HALF_UP)  # holds any float in full
 EMPTY = "\0"
 SECONDS = {"h": 3600, "m": 60, "s": 1}
-Parts = list[
-    tuple[str, str]
-]  # the kinds of the parts of a section, which are groups of PART, and their texts
+Parts = list[tuple[str, str]]
+"""The kinds of the parts of a section, which are groups of PART, and their texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A number as shown, and the plain number, such as 1249.5, where the shown text hides it, else ""."""
-
-    text: str
-    raw: str = ""
-
-
-def show_number(value: float, code: str) -> Shown:
+def show_number(value: float, code: str) -> str:
     """A number in the format `code`.
 
     >>> show_number(-1249.5, "#,##0.00;(#,##0.00)")
-    Shown(text='(1,249.50)', raw='-1249.5')
+    '(1,249.50)'
     """
     raw = f"{value:.15g}"
     number = Decimal(raw)
     if not number.is_finite():
-        return Shown(raw)
+        return raw
     with localcontext(EXACT):
         if code in ("", "General"):  # most cells
             sign = "-" if number < 0 else ""
@@ -55,9 +45,7 @@ def show_number(value: float, code: str) -> Shown:
         else:
             section, sign = _section(number, _sections(code[:MAX_CODE]))
             text = " ".join(_number(abs(number), section).split())
-    if any(digit in text for digit in "123456789"):
-        text = sign + text
-    return Shown(text, "" if raw in text else raw)
+    return sign + text if any(digit in text for digit in "123456789") else text
 
 
 def show_time(value: date | time | timedelta, code: str) -> str:

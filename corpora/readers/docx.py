@@ -12,12 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from spanwise.errors import DocumentRejected
 
-from ..archive import choose_alternatives, local_name, office_file, setting
+from ..archive import attribute, choose_alternatives, local_name, office_file, setting
 from . import html, markup, rtf
 from .builder import (
     MATH_SIGNS,
@@ -31,7 +32,6 @@ from .builder import (
     shifted,
     whole,
 )
-from .numbering import Numbering
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -80,6 +80,11 @@ HEADING_NAME = re.compile(r"head(?:ing)?[ _-]?([1-9a-f])", re.I)
 TITLE_NAME = re.compile(r"(?:chapter|document)?[ _-]?title", re.I)
 CODE_NAME = re.compile(r"\b(?:code|verbatim|preformatted|source)", re.I)
 MAX_BASES = 20  # styles in a chain of inheritance
+PLACE = re.compile("%([1-9])")
+MAX_LEVELS = 9
+MAX_PATTERN = 100  # characters
+MAX_SIGNS = 780  # the last number that Word writes as letters
+ROMANS = [term.split(":") for term in "d:500 cd:400 c:100 xc:90 l:50 xl:40 x:10 ix:9 v:5 iv:4 i:1".split()]
 
 
 def read(data: bytes) -> TextBuilder:
@@ -192,6 +197,92 @@ def _children(element: Element, *tags: str) -> Iterator[Element]:
             yield from _children(child, *tags)
 
 
+@dataclass(frozen=True, slots=True)
+class NumberedList:
+    """A list.
+
+    levels: the form of its numbers by level, from 0.
+    counts: the last number of each level; lists of the same definition share them.
+    restarts: the counts before the first item; emptied by it.
+    """
+
+    levels: dict[int, Element]
+    counts: dict[int, int]
+    restarts: dict[int, int]
+
+
+class Numbering:
+    """The lists of a document with their counts; `root` is the part `numbering`."""
+
+    def __init__(self, root: Element) -> None:
+        definitions = root.iterfind("{*}abstractNum")
+        levels = {attribute(element, "abstractNumId"): _levels(element) for element in definitions}
+        counts: dict[str, dict[int, int]] = {name: {} for name in levels}
+        self._lists: dict[str, NumberedList] = {}
+        for element in root.iterfind("{*}num"):
+            name = setting(element, "abstractNumId")
+            restarts = {
+                whole(attribute(override, "ilvl")): whole(start) - 1
+                for override in element.iterfind("{*}lvlOverride")
+                if (start := setting(override, "startOverride"))
+            }
+            own = levels.get(name, {}) | _levels(element.iterfind("{*}lvlOverride/{*}lvl"))
+            self._lists[attribute(element, "numId")] = NumberedList(own, counts.get(name, {}), restarts)
+
+    def next(self, number: str, depth: int) -> str:
+        """The mark of the next item of a list: "-" for bullets and in unknown lists."""
+        items = self._lists.get(number)
+        if items is None or depth not in items.levels:
+            return "-"
+        level = items.levels[depth]
+        counts = items.counts
+        counts |= items.restarts
+        items.restarts.clear()
+        counts[depth] = counts.get(depth, _start(level) - 1) + 1
+        for deeper in range(depth + 1, MAX_LEVELS):
+            counts.pop(deeper, None)
+        is_legal = setting(level, "isLgl", "1") == "1"
+
+        def count(place: re.Match[str]) -> str:
+            above = int(place[1]) - 1
+            other = items.levels.get(above, level)
+            return in_form(counts.get(above, _start(other)), "" if is_legal else setting(other, "numFmt"))
+
+        if setting(level, "numFmt") == "bullet":
+            return "-"
+        return PLACE.sub(count, setting(level, "lvlText")[:MAX_PATTERN])
+
+
+def _levels(elements: Iterable[Element]) -> dict[int, Element]:
+    """The levels among some elements, from 0."""
+    levels = {attribute(element, "ilvl"): element for element in elements}
+    return {int(depth): level for depth, level in levels.items() if re.fullmatch("[0-8]", depth)}
+
+
+def _start(level: Element) -> int:
+    return whole(setting(level, "start", missing="1"))
+
+
+def in_form(value: int, form: str) -> str:
+    """A number in the form of a name, else in digits.
+
+    >>> in_form(28, "lowerLetter"), in_form(14, "upperRoman"), in_form(7, "decimal")
+    ('bb', 'XIV', '7')
+    """
+    letters = ""
+    if form == "none":
+        return ""
+    if form == "decimalZero":
+        return f"{value:02}"
+    if form.endswith("Letter") and 0 < value <= MAX_SIGNS:
+        letters = chr(ord("a") + (value - 1) % 26) * ((value + 25) // 26)
+    elif form.endswith("Roman") and value <= MAX_SIGNS:
+        for sign, worth in ROMANS:
+            letters += sign * (value // int(worth))
+            value %= int(worth)
+    return (letters.upper() if form.startswith("upper") else letters) or str(value)
+
+
 class BodyWriter:
     """Writes blocks into `builder` in document order; lxml limits the depth of recursion to 256."""
 
@@ -201,7 +292,8 @@ class BodyWriter:
         self.builder = TextBuilder()
         self.unread: list[str] = []  # embedded documents
         self._parts = dict(word.part.related_parts)
-        self._styles = {style.style_id: read_style(style) for style in word.styles}
+        named = {style.style_id: style for style in word.styles}
+        self._style_of = cache(lambda name: read_style(named[name]) if name in named else Style())
         parts = [*_parts(word, RELATIONSHIP_TYPE.NUMBERING), word.element]  # the body has no lists
         self._numbering = Numbering(parts[0])
         self._last = Style()
@@ -240,7 +332,7 @@ class BodyWriter:
         self._last = style
 
     def _style(self, paragraph: Element) -> Style:
-        style = self._styles.get(setting(paragraph, "pPr/pStyle"), Style())
+        style = self._style_of(setting(paragraph, "pPr/pStyle"))
         level = style.level or _outline_level(paragraph)
         looks = style.looks | _looks(paragraph)
         item = not level and looks.get(LIST) != "0" and (style.item or LIST in looks)
@@ -301,7 +393,7 @@ class BodyWriter:
         for child in element:
             tag = child.tag
             if tag == RUN:
-                named = self._styles.get(setting(child, "rPr/rStyle"), Style())
+                named = self._style_of(setting(child, "rPr/rStyle"))
                 run = looks | named.looks | _looks(child)
                 if all(run.get(name, "0") in OFF for name in HIDING):
                     yield from self._texts(child, run)

@@ -165,8 +165,10 @@ class PageView:
 
     def style(self, element: Tag) -> dict[str, str]:
         """The properties that simple rules of the page and the element itself set."""
-        words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
         style: dict[str, str] = {}
+        if not self._rules and not element.has_attr("style"):
+            return style
+        words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
         for word in ("", *words, f"#{element.get('id')}"):
             style |= self._rules.get(word, {}) | self._rules.get(element.name + word, {})
         return style | _declarations(str(element.get("style", "")))
@@ -245,8 +247,9 @@ def _style_rules(page: Tag) -> dict[str, dict[str, str]]:
     for piece in COMMENT.sub("", "".join(sheets)).split("}"):
         opened = piece.count("{")
         selectors, _, declarations = piece.partition("{")
-        for selector in selectors.split(",") if opened == 1 and not depth else ():
-            rules.setdefault(selector.strip(), {}).update(_declarations(declarations))
+        properties = _declarations(declarations) if opened == 1 and not depth else {}
+        for selector in selectors.split(",") if properties else ():
+            rules.setdefault(selector.strip(), {}).update(properties)
         depth = max(depth + opened - 1, 0)
     return rules
 

@@ -1,13 +1,14 @@
 """Reads plain text, Markdown, reStructuredText, AsciiDoc and LaTeX: stored unchanged, with their headings.
 
-markdown-it-py finds the headings of Markdown, below the front matter. No directive is expanded, and no other
-file is opened.
+markdown-it-py finds the headings of Markdown, below the front matter. Comments, struck text, base64 and the cue
+lines of subtitles are left out: they are stored, but never quoted. No directive is expanded, and no other file
+is opened.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,6 @@ from spanwise.types import Bounds, Heading, blanked
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
-from ..left_out import of_asciidoc, of_markdown, of_rst, of_tex, of_text
 from .builder import TextBuilder, first_line, one_line, source_builder
 
 if TYPE_CHECKING:
@@ -57,6 +57,50 @@ SECTION = re.compile(
 DROPPED = re.compile(r"\\(?:label|index|footnote|thanks|cite|ref|vspace|hspace)\*?\{[^{}]{0,300}\}")
 COMMAND = re.compile(r"\\[a-zA-Z]{1,40}\*?(?:\[[^\[\]]{0,200}\])?[ \t]{0,9}|\\(?=[&%$#_{}])|\\\\")
 SPACE = re.compile(r"~|\\[ ,;:]")
+
+# What is left out. The pattern of a format matches its code, which holds no comments, and in its group
+# `hidden` what is left out. No pattern gives back what a repetition without a limit has matched, and none
+# looks beyond the next mark of its kind, so a failed match takes linear time.
+# Cue lines of subtitles; lines of base64, or one long run of it; data in a URL.
+UNREADABLE = re.compile(
+    r"^(?:\d{1,6}[ \t]{0,9}\r?\n)?(?:\d{1,3}:)?\d\d:\d\d[.,]\d{3} --> [^\r\n]*|\AWEBVTT[^\r\n]*"
+    r"|data:[\w/+.-]{1,60}(?:;[\w=-]{1,40}){0,4};base64,[A-Za-z0-9+/=%]*+"
+    r"|(?:[A-Za-z0-9+/]{60,}+={0,2}+\r?+\n){3,}+(?:[A-Za-z0-9+/]{4,}+={1,2}+)?+|[A-Za-z0-9+/]{400,}+={0,2}+",
+    re.M,
+)
+AT_START = r"(?<![^\r\n])"
+AT_END = r"[ \t]*+(?![^\r\n])"
+PARAGRAPH_END = r"\n[ \t]{0,99}\r?\n"
+HIDDEN_IN_MARKDOWN = re.compile(
+    # Code between fences, and in a paragraph.
+    r"^[ \t>]{0,12}(?P<fence>`{3,}+|~{3,}+)(?s:.*?)(?:\n[ \t>]{0,12}(?P=fence)|\Z)"
+    r"|(?<!`)(?P<ticks>`++)(?s:(?!(?P=ticks)|" + PARAGRAPH_END + r").){1,2000}+(?P=ticks)"
+    # Comments of HTML, MDX, templates and Obsidian, and references without a target.
+    r"|(?P<hidden>(?:<!--(?s:(?!<!--|-->).)*+){1,9}+-->|\{/\*(?s:(?!\{/\*|\*/\}).)*+\*/\}"
+    r"|\{#(?=\s)(?s:(?!\{#|#\}).)*+#\}|(?<!\S)%%(?s:(?!%%).)*+(?<!\d)%%"
+    r"|^\[(?://|comment|_)\]: ?#[^\r\n]*"
+    # Struck text in a paragraph.
+    r"|~~(?=[^\s~])(?s:(?!~~|" + PARAGRAPH_END + r").){1,2000}+(?<!\s)~~"
+    r"|<(?P<tag>del|s|strike)(?:\s[^<>]{0,300})?>"
+    r"(?s:(?!</?(?P=tag)[\s>]|" + PARAGRAPH_END + r").){0,2000}+</(?P=tag)>)",
+    re.M | re.I,
+)
+# A comment goes on in the lines that are indented below it.
+HIDDEN_IN_RST = re.compile(
+    AT_START + r"(?P<indent>[ \t]{0,99})(?P<hidden>\.\."
+    r"(?:[ \t]++(?!\[|_|\||[\w:+.-]{1,60}::)[^\r\n]*+|(?![^\r\n]))"
+    r"(?:\s*?[\r\n](?P=indent)[ \t]++[^\r\n]++)*)"
+)
+HIDDEN_IN_ASCIIDOC = re.compile(
+    rf"{AT_START}(?P<code>-{{4,}}|\.{{4,}}|`{{3,}}){AT_END}(?s:.*?)(?:[\r\n](?P=code){AT_END}|\Z)"
+    rf"|(?P<hidden>{AT_START}(?P<block>/{{4,}}){AT_END}(?s:.*?)(?:[\r\n](?P=block){AT_END}|\Z)"
+    rf"|{AT_START}//(?!/)[^\r\n]*|\[\.?line-through\]#[^#\r\n]{{1,1000}}#)"
+)
+HIDDEN_IN_TEX = re.compile(
+    r"\\[\\%]|\\begin\{(?P<code>verbatim\*?|Verbatim|lstlisting|minted)\}(?s:.*?)(?:\\end\{(?P=code)\}|\Z)"
+    r"|(?P<hidden>%[^\r\n]*+|\\begin\{comment\}(?s:.*?)(?:\\end\{comment\}|\Z)"
+    r"|\\iffalse\b(?s:.*?)(?:\\fi|\Z)|\\(?:sout|st)\{[^{}]{0,1000}\})"
+)
 
 
 def read_text(data: bytes) -> TextBuilder:
@@ -223,3 +267,47 @@ def tex_headings(text: str) -> list[Heading]:
 def _tex_words(section: re.Match[str]) -> str:
     words = SPACE.sub(" ", DROPPED.sub("", section["words"]))
     return one_line(COMMAND.sub("", words).replace("{", "").replace("}", ""))
+
+
+def of_text(text: str) -> list[Bounds]:
+    """Cue lines of subtitles, and base64."""
+    return apart(match.span() for match in UNREADABLE.finditer(text))
+
+
+def of_markdown(text: str) -> list[Bounds]:
+    """Comments of HTML, MDX, templates and Obsidian, struck text and base64."""
+    return apart([*_hidden(HIDDEN_IN_MARKDOWN, text), *of_text(text)])
+
+
+def of_rst(text: str) -> list[Bounds]:
+    """Comments, with the lines that are indented below them."""
+    return _hidden(HIDDEN_IN_RST, text)
+
+
+def of_asciidoc(text: str) -> list[Bounds]:
+    """Comment lines and blocks, and struck text."""
+    return _hidden(HIDDEN_IN_ASCIIDOC, text)
+
+
+def of_tex(text: str) -> list[Bounds]:
+    """Comments outside of verbatim text, what `iffalse` and the environment `comment` hold, struck text."""
+    return _hidden(HIDDEN_IN_TEX, text)
+
+
+def _hidden(pattern: re.Pattern[str], text: str) -> list[Bounds]:
+    return [match.span("hidden") for match in pattern.finditer(text) if match["hidden"]]
+
+
+def apart(ranges: Iterable[Bounds]) -> list[Bounds]:
+    """The ranges in order, those that touch or overlap as one.
+
+    >>> apart([(5, 9), (0, 3), (2, 4)])
+    [(0, 4), (5, 9)]
+    """
+    joined: list[Bounds] = []
+    for start, end in sorted(ranges):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined

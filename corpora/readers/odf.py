@@ -288,7 +288,9 @@ def _looks(styles: Styles, name: str) -> Looks:
     """What a style sets, with what it inherits."""
     looks: Looks = {}
     for _ in range(MAX_BASES):
-        name, inherited = styles.get(name, ("", {}))
+        if name not in styles:
+            break
+        name, inherited = styles[name]
         looks = {**inherited, **looks}
     return looks
 

@@ -41,13 +41,11 @@ class SheetCell:
 
     text: its text as shown.
     is_words: True for words, False for numbers and other values.
-    raw: the plain number that `text` hides, or the empty string.
     is_formula: True if `text` is a formula, because the file has no value.
     """
 
     text: str
     is_words: bool = True
-    raw: str = ""
     is_formula: bool = False
 
 
@@ -134,8 +132,7 @@ def _shown(value: Any, cell: Any) -> SheetCell:
         case bool():
             return SheetCell(str(value).upper(), is_words=False)
         case int() | float():
-            number = show_number(value, code)
-            return SheetCell(number.text, is_words=False, raw=number.raw)
+            return SheetCell(show_number(value, code), is_words=False)
         case date() | time() | timedelta():
             return SheetCell(show_time(value, code), is_words=False)
         case _:

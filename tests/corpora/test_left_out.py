@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from spanwise.corpora.left_out import apart
 from spanwise.corpora.passages import split
+from spanwise.corpora.readers.markup import apart
 from spanwise.corpora.reading import parse
 from spanwise.types import blanked, within
 
