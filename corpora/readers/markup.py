@@ -1,8 +1,8 @@
 """Reads plain text, Markdown, reStructuredText, AsciiDoc and LaTeX: stored unchanged, with their headings.
 
-markdown-it-py finds the headings of Markdown, below the front matter. Comments, struck text, base64 and the cue
-lines of subtitles are left out: they are stored, but never quoted. No directive is expanded, and no other file
-is opened.
+markdown-it-py finds the headings of Markdown, below the front matter. Comments, struck text, base64 and the
+cue lines of subtitles are stored, but left out of what is searched and quoted. No directive is expanded, and
+no other file is opened.
 """
 
 from __future__ import annotations
