@@ -113,7 +113,7 @@ def write_page(page: Tag) -> TextBuilder:
         hidden = {
             len(element.get_text()): element for element in view.hidden if view.may_appear(element, shown)
         }
-        if not hidden:
+        if max(hidden, default=0) < max((MUCH - 1) * shown, 1):
             break
         view.revealed.add(id(hidden[max(hidden)]))
         fuller = _write_shown(page, view)
@@ -165,13 +165,15 @@ class PageView:
 
     def style(self, element: Tag) -> dict[str, str]:
         """The properties that simple rules of the page and the element itself set."""
-        style: dict[str, str] = {}
-        if not self._rules and not element.has_attr("style"):
+        own = element.get("style")
+        style = _declarations(str(own)) if own else {}
+        if not self._rules:
             return style
+        of_rules: dict[str, str] = {}
         words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
         for word in ("", *words, f"#{element.get('id')}"):
-            style |= self._rules.get(word, {}) | self._rules.get(element.name + word, {})
-        return style | _declarations(str(element.get("style", "")))
+            of_rules |= self._rules.get(word, {}) | self._rules.get(element.name + word, {})
+        return of_rules | style
 
     def arranges(self, table: Tag) -> bool:
         """True for a table that only arranges the page."""
@@ -226,8 +228,8 @@ class PageView:
 def _around(page: Tag, names: tuple[str, ...], last: str = "") -> set[int]:
     """The `id()` of each element around those with some names, up to the next one of the name `last`."""
     places: set[int] = set()
-    for element in page.find_all(names):
-        place = element.parent
+    for element in page.descendants:
+        place = element.parent if getattr(element, "name", None) in names else None
         while place is not None and id(place) not in places:
             places.add(id(place))
             place = None if place.name == last else place.parent
