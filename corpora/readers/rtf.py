@@ -36,7 +36,7 @@ def read(data: bytes) -> TextBuilder:
         is_row = line.endswith("|")  # striprtf ends each cell with it
         cells = [one_line(cell) for cell in line.split("|")[:-1]]
         builder.write_paragraph(
-            " | ".join(cells) if is_row and any(cells) else line.strip(" |"), blank=not is_row
+            " | ".join(cells) if is_row and any(cells) else line.rstrip(" |").strip(), blank=not is_row
         )
     return builder.described(MEDIA_TYPE, builder.first_line)
 

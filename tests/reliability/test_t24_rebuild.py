@@ -155,10 +155,11 @@ def make_folder(folder: Path, names: list[str]) -> Path:
 
 
 def image_of(index: Path) -> tuple[dict[str, bytes], list[object]]:
-    """The bytes of every segment, and all that the catalog holds but the folder's place."""
+    """The bytes of every segment, and what the catalog holds but the places of the folder and its files."""
     files = {str(path.relative_to(index)): path.read_bytes() for path in index.glob("segments/*/*")}
     catalog = Catalog.open(index / "catalog.sqlite")
-    tables = [catalog.rows("SELECT * FROM documents"), catalog.rows("SELECT * FROM passages")]
+    documents = [{**row, "stamp": ""} for row in catalog.rows("SELECT * FROM documents")]
+    tables = [documents, catalog.rows("SELECT * FROM passages")]
     named = catalog.segments()
     catalog.close()
     assert files
