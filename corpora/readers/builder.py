@@ -35,7 +35,7 @@ MAX_SPAN = 1_000  # rows and columns of a cell, as in browsers
 MAX_REPEATED = 200  # characters; a longer cell that spans others is written once
 MAX_ADDED = 50_000  # cells of a table that repeat others
 MAX_WIDTH = 100  # cells to which the rows of a table are filled
-WHOLE = re.compile("-?[0-9]{1,9}")
+WHOLE = re.compile("[0-9]{1,9}")
 # File names and templates that programs store as a title.
 PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rtf|txt|qxd)", re.I)
 
@@ -56,7 +56,7 @@ class Cell:
     def spanning(cls, text: str | None, rows: object, columns: object) -> Self:
         """A cell whose spans are the values of attributes; 0 means all that follow."""
         n_rows, n_columns = (min(whole(value, 1) or MAX_SPAN, MAX_SPAN) for value in (rows, columns))
-        return cls(text, max(n_rows, 1), max(n_columns, 1))
+        return cls(text, n_rows, n_columns)
 
 
 class TextBuilder:

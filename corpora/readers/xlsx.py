@@ -19,7 +19,7 @@ from typing import Any
 from spanwise.types import Heading
 
 from ..archive import Element, office_file
-from .builder import TextBuilder, join_remarks, one_line, shorten
+from .builder import BAR, MAX_REPEATED, TextBuilder, join_remarks, one_line, shorten
 from .cell_format import show_number, show_time
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -28,9 +28,6 @@ MAX_EMPTY = 4_000_000  # cells of a workbook that are shown as empty
 MAX_COLUMNS = 16_384  # of a sheet, as in Excel
 MAX_GAP = 8  # empty columns that are shown between two others
 MAX_COPIES = 100_000  # of the merged cells of a workbook
-MAX_COPY = 200  # characters of a merged cell that is repeated
-MAX_PLACES = 3  # in a remark
-BAR = " | "
 COMPUTES_LATER = b'fullCalcOnLoad="1"'
 NEWER = re.compile(r"_xl(?:fn|ws|pm)\.")  # marks functions that are newer than the file format
 
@@ -155,12 +152,10 @@ class SheetWriter:
     def remark(self) -> str:
         """The hidden sheets, the sheets cut at the limit and formulas without a value; often empty."""
         limit = f"read up to the limit of {MAX_CELLS:,} cells"
-        some = ["…"] if len(self._formulas) > MAX_PLACES else []
-        formulas = [f"{len(self._formulas):,} cells", *self._formulas[:MAX_PLACES], *some]
-        remarks = {"hidden sheets": self._hidden, limit: self._cut}
-        if self._formulas:
-            remarks["formulas without a stored value"] = formulas
-        return join_remarks(remarks)
+        formulas = [f"{len(self._formulas):,} cells, such as {place}" for place in self._formulas[:1]]
+        return join_remarks(
+            {"hidden sheets": self._hidden, limit: self._cut, "formulas without a stored value": formulas}
+        )
 
     def write_sheet(self, name: str, rows: Iterable[Row], merged: Sequence[Merged], hidden: bool) -> None:
         """Write a sheet. Its merged ranges need to be known only after the last row."""
@@ -208,7 +203,7 @@ class SheetWriter:
         for area in merged:
             first = bisect_left(numbers, area.top)
             origin = rows[first].cells.get(area.left) if area.top in numbers[first : first + 1] else None
-            if origin is None or len(origin.text) > MAX_COPY:
+            if origin is None or len(origin.text) > MAX_REPEATED:
                 continue
             columns = range(area.left, min(area.right, MAX_COLUMNS) + 1)
             for index in range(first, bisect_right(numbers, area.bottom)):

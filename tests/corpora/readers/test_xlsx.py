@@ -190,7 +190,7 @@ def test_a_zero_that_awaits_its_computation_is_no_value(setting: str, expected: 
 
 def test_the_remark_counts_formulas_without_a_value() -> None:
     remark = sheet_of("".join(f'<c r="{column}1"><f>A2</f></c>' for column in "ABCD")).metadata["remark"]
-    assert remark == "formulas without a stored value: 4 cells, S!A1, S!B1, S!C1, …"
+    assert remark == "formulas without a stored value: 4 cells, such as S!A1"
 
 
 def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
