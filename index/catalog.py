@@ -147,8 +147,8 @@ class Catalog:
     def files(self) -> dict[str, FileState]:
         """The file state of each document, by document id, in the order of ids."""
         has_stamp = self.rows("SELECT 1 FROM pragma_table_info('documents') WHERE name = 'stamp'")
-        stamp = "stamp" if has_stamp else "'' AS stamp"
-        sql = f"SELECT id, size, mtime_ns, sha256, {stamp} FROM documents ORDER BY id"
+        sql = "SELECT id, size, mtime_ns, sha256, stamp FROM documents ORDER BY id"
+        sql = sql if has_stamp else sql.replace("stamp", "'' AS stamp")
         rows = self._typed_rows(sql, id=str, size=int, mtime_ns=int, sha256=str, stamp=str)
         return {row.pop("id"): FileState(**row) for row in rows}
 

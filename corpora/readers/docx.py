@@ -65,7 +65,6 @@ BOXES = "☐☒"
 SYMBOLS = {
     "Wingdings": str.maketrans("oq¨þýxüûà", "☐☐☐☒☒☒✓✗→"),
     "Wingdings 2": str.maketrans("£*RSTPO", "☐☐☒☒☒✓✗"),
-    "Webdings": str.maketrans("car", "☐✓✗"),
     "Symbol": str.maketrans("abgdlmpstwDSW£¥°±³´·¹»", "αβγδλμπστωΔΣΩ≤∞°±≥×•≠≈"),
 }
 CHUNKS = {

@@ -144,7 +144,7 @@ def _cell(element: Element) -> SheetCell:
     formula = attribute(element, "formula")
     if formula and not text and not kind:
         shown = REFERENCE_SIGNS.sub("", formula[formula.find("=") :])
-        return SheetCell(one_line(shown), is_words=False, is_formula=True)
+        return SheetCell(one_line(shown), is_words=False)
     return SheetCell(text, is_words=kind in ("", "string"))
 
 

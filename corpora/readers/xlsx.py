@@ -37,13 +37,11 @@ class SheetCell:
     """A cell.
 
     text: its text as shown.
-    is_words: True for words, False for numbers and other values.
-    is_formula: True if `text` is a formula, because the file has no value.
+    is_words: True for words, False for numbers, other values and formulas without a value.
     """
 
     text: str
     is_words: bool = True
-    is_formula: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +123,7 @@ def _shown(value: Any, cell: Any) -> SheetCell:
     code = cell.number_format or ""
     match value:
         case _ if cell.data_type == "f":
-            return SheetCell(one_line(str(value)), is_words=False, is_formula=True)
+            return SheetCell(one_line(str(value)), is_words=False)
         case bool():
             return SheetCell(str(value).upper(), is_words=False)
         case int() | float():
@@ -192,7 +190,9 @@ class SheetWriter:
                 self._cut.append(name)
                 return
             self._formulas += [
-                _place(name, row, column) for column, cell in row.cells.items() if cell.is_formula
+                _place(name, row, column)
+                for column, cell in row.cells.items()
+                if not cell.is_words and cell.text[0] == "="
             ]
             if row.cells:
                 yield row

@@ -204,8 +204,8 @@ def _remarks(library: Library, remarks: Sequence[DocumentWarning]) -> Iterator[s
     for remark in remarks:
         for part in remark.text.split("; "):
             lines[part.partition(":")[0]].append(f"{remark.document_id}: {part}")
+    listing = f"list them with: {command('status', library.store.path)} --remarks"
     for kind, of_kind in lines.items():
-        listing = f"list them with: {command('status', library.store.path)} --remarks"
         yield of_kind[0] if len(of_kind) == 1 else f"{len(of_kind)} documents: {kind}; {listing}"
 
 

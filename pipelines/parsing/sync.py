@@ -234,8 +234,7 @@ class _Update:
     def is_settled(self, file: FoundFile) -> bool:
         """True for a file that did not change."""
         state = self.stored.get(file.document_id)
-        listed = (file.size, file.mtime_ns, file.stamp)
-        if state is not None and (state.size, state.mtime_ns, state.stamp) == listed:
+        if state and state == FileState(file.size, file.mtime_ns, state.sha256, file.stamp):
             self.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
