@@ -42,6 +42,7 @@ ARRANGING = ("table", "pre", "section", "article", "form", *HEADINGS)
 ANCHORS = frozenset("# ¶ § 🔗 ↩ ↩\ufe0e ↑ ^".split())  # the text of links to headings, and back from notes
 SPACES = re.compile(r"[ \t\n\r\f]+")  # the white space that HTML collapses
 MAIN = ("h1", "main", "article", "body")
+CONTENT = HEADINGS.keys() | MAIN
 CHROME_ROLES = frozenset("navigation banner dialog alertdialog menubar search doc-backlink".split())
 CHROME = re.compile(  # an id or a class
     r"(?:[a-z]{1,12}[-_]{1,2})?(?:cookies?|consent|gdpr)(?:[-_]{0,2}(?:consent|banner|bar|notice|popup|modal|law|"
@@ -165,15 +166,14 @@ class PageView:
 
     def style(self, element: Tag) -> dict[str, str]:
         """The properties that simple rules of the page and the element itself set."""
-        own = element.get("style")
-        style = _declarations(str(own)) if own else {}
-        if not self._rules:
-            return style
-        of_rules: dict[str, str] = {}
-        words = [f".{word}" for word in element.get_attribute_list("class") if not OPENED.search(word or "")]
+        style: dict[str, str] = {}
+        classes = element.get_attribute_list("class") if self._rules else []
+        words = [f".{word}" for word in classes if not OPENED.search(word or "")]
         for word in ("", *words, f"#{element.get('id')}"):
-            of_rules |= self._rules.get(word, {}) | self._rules.get(element.name + word, {})
-        return of_rules | style
+            for selector in (word, element.name + word):
+                style |= self._rules.get(selector, {})
+        own = element.get("style")
+        return style | _declarations(str(own)) if own else style
 
     def arranges(self, table: Tag) -> bool:
         """True for a table that only arranges the page."""
@@ -205,9 +205,7 @@ class PageView:
         return not shown or may_be_shown or element.name in MAIN
 
     def _is_hidden(self, element: Tag, style: dict[str, str]) -> bool:
-        if "note" in _kind(element):
-            return False  # readers of books show notes apart
-        return (
+        is_hidden = (
             element.name == "noscript"
             or (element.name == "dialog" and not element.has_attr("open"))
             or element.has_attr("hidden")
@@ -215,11 +213,12 @@ class PageView:
             or style.get("display") == "none"
             or style.get("visibility") == "hidden"
         )
+        return is_hidden and "note" not in _kind(element)  # readers of books show notes apart
 
     def _is_chrome(self, element: Tag) -> bool:
-        if id(element) in self._around_main or element.name in (*MAIN, *HEADINGS):
+        if not element.attrs or id(element) in self._around_main or element.name in CONTENT:
             return False
-        words = [*element.get_attribute_list("class")]
+        words = element.get_attribute_list("class")
         if element.name not in LINKED and "section" not in words:
             words = [*words, element.get("id")]
         return element.get("role") in CHROME_ROLES or any(CHROME.fullmatch(word or "") for word in words)
@@ -423,12 +422,11 @@ def _script(element: Tag, style: dict[str, str]) -> Change | None:
     """What changes the text of a raised or lowered element or of a reference to a note; None for others."""
     name = element.name
     above = element.parent or element
-    href = ""
     if name in ("a", "sup"):
         link = element if name == "a" else above if above.name == "a" else element.find("a") or element
         href = str(link.get("href", ""))
-    if "noteref" in _kind(element) or NOTE_LINK.search(href) or (name == "sup" and "#" in href):
-        return note_mark
+        if "noteref" in _kind(element) or NOTE_LINK.search(href) or (name == "sup" and "#" in href):
+            return note_mark
     if above.name in PARTS:
         place = len(element.find_previous_siblings(True, limit=MAX_CAPTURES))
         return (None, *PARTS[above.name], None, None)[place]
