@@ -13,7 +13,7 @@ from typing import Any
 from ..decoding import decode
 from . import json
 from .builder import TextBuilder
-from .markup import markdown_headings, top_heading
+from .markup import markdown_headings, title_heading
 
 MEDIA_TYPE = "application/x-ipynb+json"
 MAX_OUTPUT_LINES = 30
@@ -36,7 +36,7 @@ def read(data: bytes) -> TextBuilder:
     for number, cell in enumerate(cells, start=1):
         n_cut += _write_cell(builder, cell, f"cell {number}")
     title = _text(_member(_member(notebook, "metadata"), "title"))
-    heading = top_heading(builder.text, builder.headings, 0)
+    heading = title_heading(builder.text, builder.headings)
     remark = f"{n_cut} long outputs of cells are cut" if n_cut else ""
     return builder.described(MEDIA_TYPE, title, heading, encoding=encoding, remark=remark)
 

@@ -106,32 +106,28 @@ HIDDEN_IN_TEX = re.compile(
 def read_text(data: bytes) -> TextBuilder:
     """The document of a plain text file, titled by its first line."""
     decoded = decode(data)
-    text = decoded[0]
-    return source_builder("text/plain", decoded, first_line(text), left_out=of_text(text))
+    left_out = of_text(decoded[0])
+    title = first_line(blanked(decoded[0], left_out))
+    return source_builder("text/plain", decoded, title, left_out=left_out)
 
 
 def read_markdown(data: bytes) -> TextBuilder:
-    """The document of a Markdown file, titled by its front matter or its top heading."""
-    decoded = decode(data)
-    text = decoded[0]
-    start, _ = front_matter(text)
-    headings = markdown_headings(text, start)
-    title = top_heading(text, headings, start)
-    return source_builder("text/markdown", decoded, title, headings=headings, left_out=of_markdown(text))
+    """The document of a Markdown file, titled by its front matter or a heading."""
+    return _read(data, "text/markdown", markdown_headings, of_markdown)
 
 
 def read_rst(data: bytes) -> TextBuilder:
-    """The document of an .rst file, titled by its first section if that has the highest level."""
+    """The document of an .rst file, titled by a section."""
     return _read(data, "text/x-rst", rst_headings, of_rst)
 
 
 def read_asciidoc(data: bytes) -> TextBuilder:
-    """The document of an AsciiDoc file, titled by its first heading if that has the highest level."""
+    """The document of an AsciiDoc file, titled by a heading."""
     return _read(data, "text/asciidoc", asciidoc_headings, of_asciidoc)
 
 
 def read_tex(data: bytes) -> TextBuilder:
-    r"""The document of a .tex file, titled by its \title or like an .rst file."""
+    r"""The document of a .tex file, titled by its \title or a section."""
     return _read(data, "text/x-tex", tex_headings, of_tex)
 
 
@@ -143,9 +139,9 @@ def _read(
 ) -> TextBuilder:
     decoded = decode(data)
     left_out = find_hidden(decoded[0])
-    headings = find(blanked(decoded[0], left_out))
-    is_top = headings and headings[0].level == min(heading.level for heading in headings)
-    title = headings[0].text if is_top else ""
+    shown = blanked(decoded[0], left_out)
+    headings = find(shown)
+    title = title_heading(shown, headings)
     return source_builder(media_type, decoded, title, headings=headings, left_out=left_out)
 
 
@@ -155,19 +151,22 @@ def lines_of(text: str) -> Iterator[tuple[int, str]]:
         yield line.start(), line[0].rstrip()
 
 
-def top_heading(text: str, headings: list[Heading], start: int) -> str:
-    """The only heading of the highest level, or the first if the text begins with it at `start`, or ""."""
+def title_heading(text: str, headings: list[Heading]) -> str:
+    """The first heading if no words stand above it, else the only one of the highest level, or ""."""
     if not headings:
         return ""
+    first = headings[0]
     level = min(heading.level for heading in headings)
-    top, *others = [heading for heading in headings if heading.level == level]
-    return "" if others and text[start : top.start].strip() else top.text
+    tops = [heading for heading in headings if heading.level == level]
+    above = text[front_matter(text)[0] : first.start]
+    return first.text if not re.search(r"\w", above) else tops[0].text if len(tops) == 1 else ""
 
 
-def markdown_headings(text: str, start: int = 0) -> list[Heading]:
-    """The ATX and setext headings outside code, quotes and lists; `start` is the start of a line."""
+def markdown_headings(text: str) -> list[Heading]:
+    """The ATX and setext headings below the front matter, outside code, quotes and lists."""
     from markdown_it import MarkdownIt
 
+    start, _ = front_matter(text)
     line_starts = [start, *(match.end() for match in LINE_END.finditer(text, start))]
     parser = MarkdownIt("commonmark")
     parser.core.ruler.disable(["inline", "text_join"])  # only headings need their inline markup parsed

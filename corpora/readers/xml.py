@@ -15,7 +15,7 @@ from ..archive import Element, local_name, safe_parser
 from ..decoding import declared_encoding, decode
 from .builder import Cell, TextBuilder, one_line, source_builder
 from .html import SCRIPTS, note_mark, parse_html, write_page
-from .markup import top_heading
+from .markup import title_heading
 
 MEDIA_TYPE = "application/xml"
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([A-Za-z][A-Za-z0-9]{1,31};)")
@@ -37,7 +37,7 @@ MARKUP = re.compile(r"<(?:p|br|div|a|ul|ol|li|img|h[1-6]|table|strong|em|b|i|blo
 
 
 def read(data: bytes) -> TextBuilder:
-    """The document of an XML file, titled by its top heading."""
+    """The document of an XML file, titled by a heading."""
     from lxml.etree import XMLSyntaxError
 
     source, encoding = decode(data, declared_encoding(data))
@@ -48,8 +48,7 @@ def read(data: bytes) -> TextBuilder:
         return source_builder("text/plain", (source, encoding), remark=remark)
     builder = TextBuilder()
     _write(builder, root, 1)
-    title = top_heading(builder.text, builder.headings, 0)
-    return builder.described(MEDIA_TYPE, title, encoding=encoding)
+    return builder.described(MEDIA_TYPE, title_heading(builder.text, builder.headings), encoding=encoding)
 
 
 def _parse_tree(source: str) -> Element:

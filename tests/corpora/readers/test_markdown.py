@@ -42,6 +42,7 @@ def test_similar_lines_are_no_headings(source: str) -> None:
         ("---\ndate: 1840\n...\n# <%= title %>\n\n# Top", "Top"),
         ("words\n\n## Sub\n\n# Top\n\nwords", "Top"),
         ("# First\n\n# Second", "First"),
+        ("## Fees\n\n45 EUR\n\n# Top", "Fees"),
         ("- date: 1840\n\n# Summary\n\n# Motivation", "notes"),
         ("", "notes"),
     ],
