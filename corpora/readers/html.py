@@ -218,7 +218,7 @@ class PageView:
     def _is_chrome(self, element: Tag) -> bool:
         if not element.attrs or id(element) in self._around_main or element.name in CONTENT:
             return False
-        words = element.get_attribute_list("class")
+        words = [*element.get_attribute_list("class")]
         if element.name not in LINKED and "section" not in words:
             words = [*words, element.get("id")]
         return element.get("role") in CHROME_ROLES or any(CHROME.fullmatch(word or "") for word in words)
