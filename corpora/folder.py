@@ -46,7 +46,7 @@ class FoundFile:
     place: its path below `root`, as the system spells it; it opens the file.
     size: in bytes.
     mtime_ns: the time of its last change.
-    stamp: its inode and the time of its last change of any kind, which programs that write cannot set back.
+    stamp: its inode and the time of its last change of any kind, which no program can set back.
     """
 
     document_id: str

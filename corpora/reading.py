@@ -65,12 +65,8 @@ ZIP_FORMATS = (
 )
 BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in zip_format.suffixes.split()}
 MAIL = ".eml .mht .mhtml .mbox .mbx".split()
-OLD_OFFICE = {
-    ".doc": ".docx",
-    ".xls": ".xlsx",
-    ".ppt": ".pptx",
-    ".msg": ".eml",
-}  # with the format that is read
+# Formats that are not read, with the one to save a file in.
+OLD_OFFICE = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".msg": ".eml"}
 # Text files that answer no question.
 NOT_PROSE = ".css .js .mjs .map .svg".split()
 READERS = "5"  # the version of the readers; raise it when one accepts other files or gives another text

@@ -34,9 +34,9 @@ _MAX_EXTENDERS = 30
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Anything but Latin letters and common punctuation, which can be folded one by one.
 _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
-_JOINED = re.compile(
-    "(?<=\\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089])"
-)  # 10\u2076 is not 106
+# The place between a digit and a raised or lowered one: 10\u2076 is not 106.
+_JOINED = re.compile("(?<=\\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089])")
+# A number with separators, such as 1,249.50.
 _GROUPED = re.compile(r"\b[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?\b")
 _APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")

@@ -55,7 +55,8 @@ class Cell:
     @classmethod
     def spanning(cls, text: str | None, rows: object, columns: object) -> Self:
         """A cell whose spans are the values of attributes; 0 means all that follow."""
-        n_rows, n_columns = (min(whole(value, 1) or MAX_SPAN, MAX_SPAN) for value in (rows, columns))
+        n_rows = min(whole(rows, 1) or MAX_SPAN, MAX_SPAN)
+        n_columns = min(whole(columns, 1) or MAX_SPAN, MAX_SPAN)
         return cls(text, n_rows, n_columns)
 
 

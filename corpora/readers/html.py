@@ -55,9 +55,8 @@ LINKED = frozenset("section a span p li dt dd td th".split())  # elements whose 
 OPENED = re.compile(  # a class of what a click shows
     r"(?:^|[-_])(?:tabs?|panel|accordion|collaps|answer|toggle|expand)|content$", re.I
 )
-SWITCH = re.compile(
-    r"toggle|menu|drawer|nav|md-option|toctree", re.I
-)  # an input that opens a part of the page
+# A class or an id of an input that opens a part of the page.
+SWITCH = re.compile(r"toggle|menu|drawer|nav|md-option|toctree", re.I)
 NOTE_LINK = re.compile(r"#[\w.:-]{0,40}?(?:fn|note|cite)", re.I)
 MAX_NOTE = 9  # characters of a reference to a note
 NO_VALUE = frozenset("hidden password submit button reset image file color range".split())

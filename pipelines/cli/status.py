@@ -33,7 +33,7 @@ def status(
     if not files:
         indexed = [file for file in listed if file["state"] == "indexed" and file["remark"]]
         unread = [file for file in listed if file["state"] != "indexed"]
-        listed = indexed * remarks + unread * rejected
+        listed = (indexed if remarks else []) + (unread if rejected else [])
     if json:
         listing = {"files": listed} if is_listing else {}
         print_json({**record, "advice": advised, **listing})
