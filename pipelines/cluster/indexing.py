@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -74,7 +73,10 @@ def split_index(index: Path, n_shards: int) -> None:
         new = _empty_shards(index, n_shards, settings, suffix)
         for number, path in enumerate(new):
             with Store.open(path) as target, target.writer() as writer:
-                belongs = partial(_belongs, number, n_shards)
+
+                def belongs(document_id: str, number: int = number) -> bool:
+                    return shard_of(document_id, n_shards) == number
+
                 copy_documents(writer, snapshots, belongs, analyzer, PASSAGES_PER_COMMIT)
         write_manifest(index, [path.name for path in new])
     for path in sources if sources != [index] else (index / "segments", index / "cache"):
@@ -96,10 +98,6 @@ def _empty_shards(index: Path, n_shards: int, settings: Mapping[str, str], suffi
         if not (path / CATALOG_NAME).is_file():
             Store.create(path, {**settings, SHARD: f"{number}/{n_shards}"}).close()
     return paths
-
-
-def _belongs(number: int, n_shards: int, document_id: str) -> bool:
-    return shard_of(document_id, n_shards) == number
 
 
 def run(
