@@ -6,8 +6,10 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, get_type_hints
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
@@ -27,6 +29,7 @@ from ..library.loaded_models import MODEL, model_setting
 from ..parsing.sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
+KINDS = get_type_hints(FolderQuestion)
 OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": "", "everyday": False}
 
 
@@ -99,22 +102,15 @@ def gold_questions(
 def _question(line: JsonObject) -> FolderQuestion:
     number = line.place.rpartition(" ")[2]
     record = replace(line, values={"id": number, **OPTIONAL, **line.values})
-    names = sorted(field.name for field in fields(FolderQuestion))
-    unknown = sorted(set(record.values).difference(names))
+    unknown = sorted(set(record.values).difference(KINDS))
     if unknown:
-        raise record.error(f"the field {unknown[0]} is unknown; expected {', '.join(names)}")
-    question = FolderQuestion(
-        id=record.text("id"),
-        question=record.text("question"),
-        type=record.text("type"),
-        answers=record.texts("answers"),
-        sentence=record.text("sentence"),
-        documents=record.texts("documents"),
-        answerable=record.value("answerable", bool),
-        no_shared_words=record.value("no_shared_words", bool),
-        verdict=record.text("verdict"),
-        everyday=record.value("everyday", bool),
-    )
+        raise record.error(f"the field {unknown[0]} is unknown; expected {', '.join(sorted(KINDS))}")
+    read: dict[Any, Callable[[str], Any]] = {
+        str: record.text,
+        tuple[str, ...]: record.texts,
+        bool: partial(record.value, kind=bool),
+    }
+    question = FolderQuestion(**{name: read[kind](name) for name, kind in KINDS.items()})
     if not question.question.strip():
         raise record.error("the question is empty")
     if question.type not in TYPES:
