@@ -136,9 +136,13 @@ def observe(
             in_domain = file.read(domain)
             for begin in range(len(in_domain), len(wordings), QUESTIONS_AT_ONCE):
                 on_progress(f"questions about {domain}", begin, len(wordings))
-                batch = _batch_observations(asker, wordings[begin : begin + QUESTIONS_AT_ONCE], domain)
-                file.add(batch)
-                in_domain += batch
+                batch = wordings[begin : begin + QUESTIONS_AT_ONCE]
+                texts = [wording.question.question for wording in batch]
+                rankings = asker.retriever.search(texts, k)
+                rows = zip(batch, rankings, asker.read(texts, rankings), strict=True)
+                observed = [observation_of(asker, *row, domain) for row in rows]
+                file.add(observed)
+                in_domain += observed
         observations += in_domain
     return observations
 
@@ -152,13 +156,6 @@ def wordings_of(questions: Sequence[FolderQuestion], everyday: Mapping[str, Sequ
             reworded = replace(question, id=f"{question.id}-{number}", question=text)
             wordings.append(Wording(reworded, everyday=True))
     return wordings
-
-
-def _batch_observations(asker: Answerer, wordings: Sequence[Wording], domain: str) -> list[Observation]:
-    texts = [wording.question.question for wording in wordings]
-    rankings = asker.retriever.search(texts, asker.options.k)
-    rows = zip(wordings, rankings, asker.read(texts, rankings), strict=True)
-    return [observation_of(asker, wording, hits, readings, domain) for wording, hits, readings in rows]
 
 
 def observation_of(

@@ -17,6 +17,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 from spanwise.errors import DataMalformed
@@ -31,7 +32,6 @@ from ...corpora.datasets.folder_questions import (
     read_wordings,
     wording_key,
 )
-from ...corpora.datasets.squad import SquadArticle
 from ...corpora.json_lines import JsonObject, json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.labels import LabelStore
@@ -80,14 +80,6 @@ class MinedQuestion:
 def is_validation(title: str) -> bool:
     """True when sha1(title) % 20 == 0: the fixed split that models are selected on."""
     return int(hashlib.sha1(title.encode("utf-8")).hexdigest(), 16) % VALIDATION_SHARE == 0
-
-
-def split_articles(articles: Iterable[SquadArticle]) -> tuple[list[SquadArticle], list[SquadArticle]]:
-    """The articles to train on and those to select on."""
-    parts: dict[bool, list[SquadArticle]] = {True: [], False: []}
-    for article in articles:
-        parts[is_validation(article.title)].append(article)
-    return parts[False], parts[True]
 
 
 def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_progress) -> dict[str, Path]:
@@ -207,7 +199,11 @@ def listed_examples(
     """
     rng = random.Random(seed)
     examples = []
-    for first, *reworded in _by_question(mined_questions(folders, run)):
+    by_question = groupby(
+        mined_questions(folders, run),
+        lambda mined: (mined.domain, mined.rewords or mined.item.question, mined.item.passage),
+    )
+    for _, (first, *reworded) in by_question:
         mined = rng.choice(reworded) if reworded and rng.random() < EVERYDAY else first
         example = example_of(mined, rng, negatives)
         if labels is not None:
@@ -220,18 +216,6 @@ def listed_examples(
             example = replace(example, negatives=tuple(others[:negatives]))
         examples.append(example)
     return examples
-
-
-def _by_question(mined: Iterable[MinedQuestion]) -> Iterator[list[MinedQuestion]]:
-    """Each question with its other wordings, which follow it."""
-    wordings: list[MinedQuestion] = []
-    for question in mined:
-        if not question.rewords and wordings:
-            yield wordings
-            wordings = []
-        wordings.append(question)
-    if wordings:
-        yield wordings
 
 
 def example_of(mined: MinedQuestion, rng: random.Random, n_negatives: int = 0) -> ReaderExample:
