@@ -25,8 +25,7 @@ from ..answering.ask import Answerer
 from ..answering.candidates import Readings, adds_words, answer_key, content_terms, topic_section
 from ..evaluation.corpus import read_questions
 from ..evaluation.results import digest, whole_lines
-from ..library.loaded_models import stages_below
-from ..open import open as open_library
+from ..open import open_encoded
 
 RUN = Path("run") / "calibration"
 QUESTIONS_AT_ONCE = 16
@@ -114,9 +113,8 @@ def observe(
     observations: list[Observation] = []
     for domain, path in domains_of(folders).items():
         wordings = wordings_of(read_questions(path)[::every], everyday)
-        with open_library(folders / domain, reader / RUN / f"index-{domain}", cache=False) as library:
-            library.sync(on_progress=on_progress)
-            library.encode_for(stages_below([retriever]), "builtin", on_progress=on_progress)
+        index = reader / RUN / f"index-{domain}"
+        with open_encoded(folders / domain, index, [retriever], on_progress) as library:
             options = AskOptions(k=k, retriever=retriever, reader=str(reader), dedupe=False, read_all=True)
             asker = library.answerer(options, calibrated=False)
             with library.reading() as snapshot:

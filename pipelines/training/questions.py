@@ -38,8 +38,7 @@ from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
 from ...reader.spans import enclosing_sentences
 from ...reader.training import ReaderExample
-from ..library.loaded_models import stages_below
-from ..open import open as open_library
+from ..open import open_encoded
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "corpora" / "questions"  # only in a checkout
 VALIDATION_SHARE = 20  # one article in twenty
@@ -96,9 +95,7 @@ def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_pr
         if mined_file(run, domain).is_file():
             continue
         questions = [text for item in read_folder_items(path) for text in _wordings_of(item, wordings)]
-        with open_library(folders / domain, run / f"index-{domain}", cache=False) as library:
-            library.sync(on_progress=on_progress)
-            library.encode_for(stages_below(RANKERS), "builtin", on_progress=on_progress)
+        with open_encoded(folders / domain, run / f"index-{domain}", RANKERS, on_progress) as library:
             rankings = {
                 name: library.search_many(questions, k=DEPTH, dedupe=False, retriever=name)
                 for name in RANKERS
