@@ -109,10 +109,8 @@ class ResultFolder:
             return
         record = {"command": self.command, "settings": dict(self.settings), "systems": systems}
         _write_json(self.path / "metrics.json", {**record, "version": __version__, "finished": _now()})
-        rows = table_rows(systems)
-        cells = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-        text = "".join(f"| {' | '.join(row)} |\n" for row in cells)
-        (self.path / "metrics.md").write_text(text, encoding="utf-8")
+        text = markdown_table(*table_rows(systems))
+        (self.path / "metrics.md").write_text(f"{text}\n", encoding="utf-8")
 
     def run_path(self, system: str) -> Path:
         """The path of the TREC run of a system."""
@@ -214,6 +212,11 @@ def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     )
     rows = [[name, *(_cell(figures.get(name)) for figures in systems.values())] for name in names]
     return [["", *systems], *rows]
+
+
+def markdown_table(head: Sequence[str], *rows: Sequence[str]) -> str:
+    """The lines of a table."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
 
 
 def whole_lines(path: Path) -> list[bytes]:
