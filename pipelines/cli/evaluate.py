@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from spanwise.types import AskOptions
 
 from ..plain_text import visible
 from . import options as opt
-from .show import print_json, progress, say
+from .show import aligned, print_json, progress, say
 
 if TYPE_CHECKING:
     from ...eval.significance import Alternative
@@ -223,7 +223,7 @@ def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None
     if json:
         print_json(figures)
     else:
-        _print_table(table_rows(figures))
+        print(*aligned(table_rows(figures)), sep="\n")
 
 
 def _print_comparison(comparison: SystemComparison, show: int) -> None:
@@ -245,7 +245,7 @@ def _print_comparison(comparison: SystemComparison, show: int) -> None:
                 f"{len(result.ties)}",
             ]
         )
-    _print_table(rows)
+    print(*aligned(rows), sep="\n")
     for name, result in comparison.measures.items():
         for kind, changes in (("losses", result.losses), ("wins", result.wins)):
             if changes and show:
@@ -253,11 +253,3 @@ def _print_comparison(comparison: SystemComparison, show: int) -> None:
             for change in changes[:show]:
                 question = shorten(comparison.questions[change.id], WIDTH, placeholder=" …")
                 print(visible(f"  {change.difference:+.3f}  {change.id}  {question}"))
-
-
-def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, however narrow the terminal is."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        print(visible("  ".join([first.ljust(widths[0]), *cells])))

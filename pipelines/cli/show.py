@@ -117,6 +117,14 @@ def _bar() -> Any:
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table with aligned columns, however narrow the terminal is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        yield visible("  ".join([first.ljust(widths[0]), *cells]))
+
+
 def show(*parts: str | tuple[str, str]) -> None:
     """Print a line whose parts are plain or have a style, as in ("Ada Rook", "bold").
 
