@@ -20,7 +20,7 @@ from spanwise.types import ClusterOptions, DocumentWarning, SyncReport
 from ..folders import FOLDER_NAME
 from ..json_records import sync_record
 from ..library.library import Library
-from ..library.loaded_models import NONE, command, model_setting
+from ..library.loaded_models import command
 from ..open import open, open_index
 from ..plain_text import visible
 from . import options as opt
@@ -67,12 +67,9 @@ def index(
     json: opt.Json = False,
 ) -> None:
     """Index folders: add new files, update changed ones, delete removed ones."""
-    if colbert not in (None, NONE):
-        model_setting(str(colbert), "token-encoder")  # rejects a model before an index is created
     cluster = ClusterOptions(ray)
     if folders:
-        tokens = NONE if colbert == NONE else None
-        library = open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
+        library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster)
     else:
         if shards is not None:
             from ..cluster.indexing import split_index
