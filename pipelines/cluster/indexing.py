@@ -38,7 +38,6 @@ from ..library.loaded_models import MODEL
 from ..parsing.sync import PASSAGES_PER_COMMIT, sync_dense, sync_tokens
 
 MAX_SHARDS = 8192  # more would not leave the ids of passages exact in JSON
-COUNTED = ("unchanged", "found", "reused_vectors", "encoded_tokens", "passages")  # fields of a report
 Work = Callable[[Path, ProgressCallback], Any]
 """A function that works on a shard and reports its progress."""
 
@@ -198,13 +197,18 @@ def first_of(shards: Sequence[Path], digest: str) -> Path:
 
 def merged(reports: Sequence[SyncReport]) -> SyncReport:
     """The report of several shards; the time is that of the slowest."""
-    skipped: Counter[str] = Counter()
-    for report in reports:
-        skipped.update(report.skipped)
-    values: dict[str, Any] = {name: sum(getattr(report, name) for report in reports) for name in COUNTED}
-    values["seconds"] = max(report.seconds for report in reports)
-    values["skipped"] = dict(sorted(skipped.items()))
-    for name in {field.name for field in fields(SyncReport)} - values.keys():
-        items = chain.from_iterable(getattr(report, name) for report in reports)
-        values[name] = tuple(sorted(items, key=lambda item: str(getattr(item, "document_id", item))))
+    values: dict[str, Any] = {}
+    for field in fields(SyncReport):
+        parts: list[Any] = [getattr(report, field.name) for report in reports]
+        match parts[0]:
+            case int():
+                values[field.name] = sum(parts)
+            case float():
+                values[field.name] = max(parts)
+            case tuple():
+                items = chain.from_iterable(parts)
+                by_id = sorted(items, key=lambda item: str(getattr(item, "document_id", item)))
+                values[field.name] = tuple(by_id)
+            case _:
+                values[field.name] = dict(sorted(sum(map(Counter, parts), Counter()).items()))
     return SyncReport(**values)
