@@ -88,7 +88,7 @@ class Corpus:
 
 def spanwise_library(corpus: Corpus) -> tuple[Library, dict[int, int]]:
     """Our index of the passages, and the number of each by its id in the index."""
-    documents = paragraph_documents([("", text) for text in corpus.passages])
+    documents = paragraph_documents(corpus.passages)
     numbers = {document_id_of(text): number for number, text in enumerate(corpus.passages)}
     library = document_library(documents, corpus.folder / "index", "whole")
     with library.reading() as snapshot:

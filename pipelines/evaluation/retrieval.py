@@ -187,7 +187,7 @@ def evaluate_open(
         raise DataMalformed(f"{', '.join(map(str, data))}: no answerable question; --read adds others")
     searched = [*articles, *(article for path in corpus for article in read_squad(path).articles)]
     documents = paragraph_documents(
-        ("", paragraph.context) for article in searched for paragraph in article.paragraphs
+        paragraph.context for article in searched for paragraph in article.paragraphs
     )
     settings = {
         "data": [path.name for path in data],
