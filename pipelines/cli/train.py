@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, BadParameter, Option
 
 from ..library.loaded_models import DEFAULT_RETRIEVER
-from ..plain_text import visible
 from . import options as opt
-from .show import aligned, print_json, progress, say
+from .show import aligned, print_json, progress, say, write
 
 if TYPE_CHECKING:
     from ...models.training import Progress
@@ -212,11 +211,11 @@ def fetch_questions(
         print_json(asdict(fetched))
         return
     for document, reason in fetched.left_out.items():
-        say(visible(f"{document}: left out: {reason}"))
+        say(f"{document}: left out: {reason}")
     for path, count in fetched.written.items():
         say(f"{path}: {count:,} questions")
     for name, command in fetched.commands.items():
-        print(visible(f"{name}: {command}"))
+        write(f"{name}: {command}")
 
 
 @app.command(epilog="Example: spanwise train fetch-base models/all-mpnet-base-v2")
