@@ -249,10 +249,15 @@ def _append(path: Path, lines: Iterable[str]) -> None:
         file.writelines(lines)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, which appears when it is complete."""
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    unfinished.replace(path)
+
+
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 def _now() -> str:
@@ -295,11 +300,9 @@ class SystemComparison:
         }
 
     def _measure_record(self, comparison: Comparison) -> dict[str, Any]:
-        figures = ("questions", "baseline_mean", "system_mean", "difference", "interval", "p")
-        record = {figure: getattr(comparison, figure) for figure in figures}
+        record = asdict(comparison) | {"questions": comparison.questions, "difference": comparison.difference}
         for kind in ("wins", "losses", "ties"):
-            changes = getattr(comparison, kind)
-            record[kind] = [asdict(change) | {"question": self.questions[change.id]} for change in changes]
+            record[kind] = [change | {"question": self.questions[change["id"]]} for change in record[kind]]
         return record
 
 

@@ -38,6 +38,7 @@ from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
 from ...reader.spans import enclosing_sentences
 from ...reader.training import ReaderExample
+from ..evaluation.results import write_whole
 from ..open import open_encoded
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "corpora" / "questions"  # only in a checkout
@@ -126,10 +127,7 @@ def _write_rankings(
 
 def _write_lines(path: Path, records: Iterable[object], ensure_ascii: bool = True) -> None:
     """Writes records as JSON lines; the file appears when it is complete."""
-    unfinished = path.with_name(f"{path.name}.part")
-    text = "".join(json.dumps(record, ensure_ascii=ensure_ascii) + "\n" for record in records)
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    unfinished.replace(path)
+    write_whole(path, "".join(json.dumps(record, ensure_ascii=ensure_ascii) + "\n" for record in records))
 
 
 def folder_examples(folders: Path, run: Path, seed: int) -> list[ReaderExample]:
