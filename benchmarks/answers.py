@@ -2,8 +2,7 @@
 
 Warm figures come from one run in this process: index (from files to vectors), the first question (models
 loaded), and the median of the others. Cold figures come from one process per question, in turns with
-`--before`, an older checkout, and `--qmd`, the search by words of the program qmd; each program has another
-index. A ratio above 1 means that this checkout is faster.
+`--before`, an older checkout, which has another index. A ratio above 1 means that this checkout is faster.
 """
 
 from __future__ import annotations
@@ -29,36 +28,37 @@ VERBS = {"search": ("search",), "search by words": ("search", "--retriever", "bm
 
 
 @dataclass(frozen=True)
-class Program:
-    """A program with its index.
+class Checkout:
+    """A checkout of spanwise with an index.
 
     name: shown with its figures.
-    start: the words that start it.
-    verbs: the words before a question, by kind of command.
-    options: the words after a question.
-    environment: variables of its processes.
-    folder: where they run.
+    tree: the folder of the checkout.
+    index: the directory of the index.
     """
 
     name: str
-    start: Sequence[str]
-    verbs: Mapping[str, Sequence[str]]
-    options: Sequence[str]
-    environment: Mapping[str, str]
-    folder: Path
+    tree: Path
+    index: Path
+
+    def prepare(self, folder: Path) -> None:
+        """Index a folder, and run each kind of command once, so that everything is compiled."""
+        self.run("index", str(folder))
+        for verb in VERBS:
+            self.seconds(verb, "Is everything compiled?")
 
     def seconds(self, verb: str, question: str) -> float:
         """The time of one command, from its start to its end."""
         began = time.perf_counter()
-        self.run(*self.verbs[verb], question, *self.options)
+        self.run(*VERBS[verb], question)
         return time.perf_counter() - began
 
     def run(self, *arguments: str) -> None:
-        """Run the program; CalledProcessError when it fails."""
+        """Run a command on the index; CalledProcessError when it fails."""
+        compiled = {"PYTHONPATH": str(self.tree), "PYTHONDONTWRITEBYTECODE": ""}  # as an installed package is
         subprocess.run(
-            [*self.start, *arguments],
-            env=os.environ | self.environment,
-            cwd=self.folder,
+            [sys.executable, "-m", "spanwise", *arguments, "--index", self.index],
+            env=os.environ | compiled,
+            cwd=self.tree,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -66,41 +66,19 @@ class Program:
         )
 
 
-def checkout(name: str, tree: Path, folder: Path, scratch: Path) -> Program:
-    """A checkout of spanwise with an index of the folder."""
-    index = str(scratch / name)
-    start = [sys.executable, "-m", "spanwise"]
-    compiled = {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""}  # as an installed package is
-    program = Program(name, start, VERBS, ("--index", index), compiled, tree)
-    program.run("index", str(folder), "--index", index)
-    for verb in VERBS:
-        program.seconds(verb, "Is everything compiled?")
-    return program
-
-
-def qmd(path: str, folder: Path, scratch: Path) -> Program:
-    """The program qmd with a collection of the Markdown files of the folder."""
-    home = scratch / "home"
-    home.mkdir()
-    program = Program("qmd", [path], {"search by words": ("search",)}, (), {"HOME": str(home)}, scratch)
-    program.run("collection", "add", str(folder), "--name", "docs")
-    return program
-
-
-def cold(programs: Sequence[Program], questions: Sequence[str]) -> dict[str, dict[str, float]]:
-    """For each kind of command the median seconds of each program, and its ratio to the first one."""
+def cold(checkouts: Sequence[Checkout], questions: Sequence[str]) -> dict[str, dict[str, float]]:
+    """For each kind of command the median seconds of each checkout, and its ratio to the first one."""
     figures: dict[str, dict[str, float]] = {}
     rounds = len(questions) // len(VERBS)
     for number, verb in enumerate(VERBS):
-        able = [program for program in programs if verb in program.verbs]
         batch = questions[number * rounds : (number + 1) * rounds]  # new questions: answers are cached
-        times = [[program.seconds(verb, question) for program in able] for question in batch]
+        times = [[checkout.seconds(verb, question) for checkout in checkouts] for question in batch]
         ours, *others = zip(*times, strict=True)
-        figures[verb] = {able[0].name: round(median(ours), 3)}
-        for program, seconds in zip(able[1:], others, strict=True):
+        figures[verb] = {checkouts[0].name: round(median(ours), 3)}
+        for checkout, seconds in zip(checkouts[1:], others, strict=True):
             ratios = [other / own for own, other in zip(ours, seconds, strict=True)]
-            figures[verb][program.name] = round(median(seconds), 3)
-            figures[verb][f"{program.name}: ratio"] = round(median(ratios), 2)
+            figures[verb][checkout.name] = round(median(seconds), 3)
+            figures[verb][f"{checkout.name}: ratio"] = round(median(ratios), 2)
     return figures
 
 
@@ -142,21 +120,18 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE / "docs")
     parser.add_argument("--questions", type=Path, default=SAMPLE / "questions.json")
     parser.add_argument("--before", type=Path, help="an older checkout")
-    parser.add_argument("--qmd", help="the program qmd")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     texts = [question.question for question in spanwise.evaluation.read_questions(options.questions)]
     questions = list(dict.fromkeys(texts))[:N_QUESTIONS]
     folder = options.folder.resolve()
     figures: dict[str, object] = dict(warm(folder, questions))
-    with TemporaryDirectory() as name:
-        scratch = Path(name)
-        programs = [checkout("spanwise", HERE, folder, scratch)]
-        if options.before:
-            programs.append(checkout("before", options.before.resolve(), folder, scratch))
-        if options.qmd:
-            programs.append(qmd(options.qmd, folder, scratch))
-        figures["cold_s"] = cold(programs, questions)
+    trees = {"spanwise": HERE} | ({"before": options.before.resolve()} if options.before else {})
+    with TemporaryDirectory() as scratch:
+        checkouts = [Checkout(name, tree, Path(scratch, name)) for name, tree in trees.items()]
+        for checkout in checkouts:
+            checkout.prepare(folder)
+        figures["cold_s"] = cold(checkouts, questions)
     print(json.dumps(figures) if options.json else "\n".join(f"{k:18} {v}" for k, v in figures.items()))
 
 

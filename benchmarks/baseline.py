@@ -29,13 +29,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from spanwise.pipelines.evaluation.results import write_whole
+
 from .precision import FLAGS
 
 HERE = Path(__file__).resolve().parents[1]
 OUT = Path("benchmarks") / "baseline.json"
 PLACES = {"DATA": "data", "CHOOSE": "choose", "TREE": "before"}  # the option of each placeholder in a command
 FOLDERS = {"rust-book": "rust-book/src", "rust-rfcs": "rust-rfcs/text", "progit2": "progit2"}
-PRECISION_FIGURES = ("encode_ratio", "read_ratio", "share_of_peak")
+PRECISION_FIGURES = ("encode_ratio", "read_ratio", "share_of_peak", "precision")
 SPEED_FIGURES = ("name", "peer_name", "threads", "ratio")
 
 
@@ -109,10 +111,10 @@ def speed_ratios(printed: str) -> list[dict[str, Any]]:
 def precision_ratios(printed: str) -> dict[str, dict[str, Any]]:
     """The ratios of each instruction set; the first line has the flags of the processor."""
     rows = [json.loads(line) for line in printed.splitlines()[1:]]
-    sets = {name: figures for row in rows for name, figures in row.items()}
     return {
-        name: {key: figures[key] for key in PRECISION_FIGURES} | {"precision": figures["precision"]}
-        for name, figures in sets.items()
+        name: {key: figures[key] for key in PRECISION_FIGURES}
+        for row in rows
+        for name, figures in row.items()
     }
 
 
@@ -196,9 +198,7 @@ def main() -> None:
         else:
             print(f"{name}: {command}", file=sys.stderr)
             records[name] = run(name, command, options, work, label)
-            unfinished = options.out.with_suffix(".part")
-            unfinished.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
-            unfinished.replace(options.out)
+            write_whole(options.out, json.dumps(records, indent=1) + "\n")
 
 
 if __name__ == "__main__":

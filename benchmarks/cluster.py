@@ -37,11 +37,11 @@ from numpy.typing import NDArray
 import spanwise
 from spanwise import ClusterOptions
 from spanwise.index.analysis import Analyzer
-from spanwise.index.schema import FileState
 from spanwise.index.shards import shard_folders
 from spanwise.index.store import Store
 from spanwise.models import encoder, model_files
 from spanwise.pipelines.cluster.indexing import split_index
+from spanwise.pipelines.evaluation.corpus import put_document
 from spanwise.types import Document, Passage
 
 SHARDS = 8
@@ -286,8 +286,7 @@ def write_index(index: Path, n_passages: int, draw_words: Callable[[], Any]) -> 
                 Passage(0, name, end - len(text), end, text)
                 for text, end in zip(texts, ends.tolist(), strict=True)
             ]
-            terms = [analyzer.terms(text) for text in texts]
-            ids = writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
+            ids = put_document(writer, analyzer, document, passages)
             writer.put_vectors(encoder.digest, ids, encoder.vectors(len(ids), number))
             if number % 200 == 199:
                 writer.commit()

@@ -12,10 +12,10 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -75,19 +75,20 @@ class Corpus:
     @cached_property
     def passage_tokens(self) -> list[Matrix]:
         """The token vectors of each passage."""
-        return np.split(np.array(self.matrix("tokens")), np.cumsum(self.matrix("lengths"))[:-1])
+        return self._parts("tokens", "lengths")
 
     @cached_property
     def question_tokens(self) -> dict[str, Matrix]:
         """The token vectors of each question."""
-        rows = np.array(self.matrix("question_tokens"))
-        parts = np.split(rows, np.cumsum(self.matrix("question_lengths"))[:-1])
-        return dict(zip(self.questions, parts, strict=True))
+        return dict(zip(self.questions, self._parts("question_tokens", "question_lengths"), strict=True))
+
+    def _parts(self, rows: str, lengths: str) -> list[Matrix]:
+        return np.split(np.array(self.matrix(rows)), np.cumsum(self.matrix(lengths))[:-1])
 
 
 def spanwise_library(corpus: Corpus) -> tuple[Library, dict[int, int]]:
     """Our index of the passages, and the number of each by its id in the index."""
-    documents = paragraph_documents([("", text) for text in corpus.passages])
+    documents = paragraph_documents(corpus.passages)
     numbers = {document_id_of(text): number for number, text in enumerate(corpus.passages)}
     library = document_library(documents, corpus.folder / "index", "whole")
     with library.reading() as snapshot:
@@ -177,12 +178,7 @@ def dense(corpus: Corpus) -> Search:
         writer.put_vectors(DIGEST, list(by_passage), corpus.matrix("vectors")[list(by_passage.values())])
         writer.commit()
     index = library.store.snapshot().vectors(DIGEST, exact=True)
-
-    def search(question: str, k: int) -> list[int]:
-        ranking = index.search(corpus.question_vectors[question], k)[0]
-        return [by_passage[passage_id] for passage_id in ranking.passage_ids.tolist()]
-
-    return search
+    return _numbered(index, corpus.question_vectors, by_passage)
 
 
 def faiss_flat(corpus: Corpus) -> Search:
@@ -216,12 +212,8 @@ def maxsim(corpus: Corpus) -> Search:
     encoder: Any = StoredTokens(corpus)
     sync_tokens(library.store, encoder)
     index = library.store.snapshot().maxsim(DIGEST)
-
-    def search(question: str, k: int) -> list[int]:
-        ranking = index.search([corpus.question_tokens[question]], k)[0]
-        return [by_passage[passage_id] for passage_id in ranking.passage_ids.tolist()]
-
-    return search
+    questions = {question: [rows] for question, rows in corpus.question_tokens.items()}
+    return _numbered(index, questions, by_passage)
 
 
 def maxsim_cpu(corpus: Corpus) -> Search:
@@ -298,31 +290,35 @@ ENGINES: dict[str, dict[str, Callable[[Corpus], Any]]] = {
 """The engines of each comparison, by name."""
 
 
-def serve(pipe: Any, comparison: str, name: str, folder: Path, cpus: list[int]) -> None:
-    """Run one engine: prepare, then answer "round" with seconds and "find" with the best K rows.
-
-    The answer to a failure is its RuntimeError.
-    """
-    os.dup2(2, 1)  # the output of libraries does not mix with figures
+def confine(cpus: list[int]) -> None:
+    """Keep this process on some processors, and the output of libraries apart from figures."""
+    os.dup2(2, 1)
     if cpus:
         os.sched_setaffinity(0, cpus)
-    try:
-        corpus = Corpus.load(folder)
-        run = ENGINES[comparison][name](corpus)
-        corpus.passages[:] = corpus.passages if comparison == "encode" else []
-        many: SearchMany = run if comparison == "bm25" else partial(_each, run)
-        if comparison == "encode":
-            many = partial(_each, _nearest(run, corpus))
-        pipe.send("ready")
-        while True:
-            request = pipe.recv()
-            gc.collect()
-            if request == "find":
-                pipe.send([[int(row) for row in rows] for rows in many(corpus.questions, K)])
-            else:
-                pipe.send(encoding_s(run, corpus) if comparison == "encode" else search_s(many, corpus))
-    except Exception as error:
-        pipe.send(RuntimeError(repr(error)))
+
+
+@cache
+def prepared(comparison: str, name: str, folder: Path) -> tuple[Corpus, Any, SearchMany]:
+    """The corpus, the engine over it, and its search of several questions; once in each process."""
+    corpus = Corpus.load(folder)
+    run = ENGINES[comparison][name](corpus)
+    if comparison == "encode":
+        return corpus, run, partial(_each, _nearest(run, corpus))
+    corpus.passages.clear()
+    return corpus, run, run if comparison == "bm25" else partial(_each, run)
+
+
+def round_s(comparison: str, name: str, folder: Path) -> float:
+    """Seconds per passage that an encoder encodes, or per question."""
+    corpus, run, search = prepared(comparison, name, folder)
+    gc.collect()
+    return encoding_s(run, corpus) if comparison == "encode" else search_s(search, corpus)
+
+
+def best_passages(comparison: str, name: str, folder: Path) -> list[list[int]]:
+    """The numbers of the best K passages of each question."""
+    corpus, _, search = prepared(comparison, name, folder)
+    return [[int(number) for number in numbers] for numbers in search(corpus.questions, K)]
 
 
 def encoding_s(encode: Encode, corpus: Corpus) -> float:
@@ -342,6 +338,16 @@ def search_s(search: SearchMany, corpus: Corpus) -> float:
             search(questions, K)
         passes += 1
     return (time.perf_counter() - began) / passes / len(corpus.questions)
+
+
+def _numbered(index: Any, questions: Mapping[str, Any], by_passage: Mapping[int, int]) -> Search:
+    """From a question to the numbers of its passages, by an index of vectors."""
+
+    def search(question: str, k: int) -> list[int]:
+        ranking = index.search(questions[question], k)[0]
+        return [by_passage[passage_id] for passage_id in ranking.passage_ids.tolist()]
+
+    return search
 
 
 def _each(search: Search, questions: list[str], k: int) -> Any:

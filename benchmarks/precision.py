@@ -4,7 +4,7 @@ Both encode passages and read twenty passages for a question, in turns, in separ
 Variables of oneDNN, ATen and MKL restrict them to an instruction set, and bf16 is off. Times are processor
 times, so that other programs disturb them little. A ratio above 1 means that this checkout is faster.
 
-Prints the flags of the processor and, for each instruction set: the kernels that oneDNN chose; passages per
+Prints the flags of the processor and, for each instruction set: passages per
 second and ms per question, before and now, with the medians of their ratios; the GFLOP/s of a large product
 in each precision; and the share of it that the encoder reaches. A text counts 2 operations per weight and
 token, and 4 L H per token and layer for attention over L tokens of width H.
@@ -17,7 +17,6 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,8 +53,6 @@ texts = [p.context for p in paragraphs][:96]
 passages = [Passage(n, str(n), 0, len(t), t) for n, t in enumerate(texts[:20])]
 question = paragraphs[0].questions[0].text
 encoder = load_encoder("base")
-if sys.argv[2] == "kernels":
-    encoder.encode_passages(texts[:4])
 if sys.argv[2] == "speed":
     reader = load_reader("builtin")
     encode = seconds(lambda: encoder.encode_passages(texts), 3)
@@ -82,33 +79,23 @@ if sys.argv[2] == "peak":
 """
 
 
-def child(tree: Path, name: str, task: str, **variables: str) -> list[str]:
-    """The lines that a process of a checkout prints."""
+def child(tree: Path, name: str, task: str) -> dict[str, Any]:
+    """The figures that a process of a checkout prints."""
     run = [sys.executable, "-W", "ignore", "-c", CHILD, name, task]
-    env = os.environ | SETS[name] | {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"} | variables
-    return subprocess.run(
-        run, cwd=tree, env=env, capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-
-
-def kernels(name: str) -> list[str]:
-    """The kernels of products that oneDNN chose, the most frequent ones first."""
-    lines = [line.split(",") for line in child(HERE, name, "kernels", ONEDNN_VERBOSE="1")]
-    names = [
-        parts[6] for parts in lines if parts[3:4] == ["exec"] and parts[5] in ("matmul", "inner_product")
-    ]
-    return [kernel for kernel, _ in Counter(names).most_common(2)]
+    env = os.environ | SETS[name] | {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
+    printed = subprocess.run(run, cwd=tree, env=env, stdout=subprocess.PIPE, text=True, check=True).stdout
+    figures: dict[str, Any] = json.loads(printed.splitlines()[-1])
+    return figures
 
 
 def figures(name: str, before: Path, rounds: int) -> dict[str, Any]:
     """All figures of an instruction set."""
     trees = (before, HERE)
-    pairs = [[json.loads(child(tree, name, "speed")[-1]) for tree in trees] for _ in range(rounds)]
-    machine = json.loads(child(HERE, name, "peak")[-1])
+    pairs = [[child(tree, name, "speed") for tree in trees] for _ in range(rounds)]
+    machine = child(HERE, name, "peak")
     rates, ms = ([[run[key] for run in pair] for pair in pairs] for key in ("passages_per_s", "read_ms"))
     reached = median(now for _, now in rates) * machine["gflop"]
     return {
-        "kernels": kernels(name),
         "precision": machine["precision"],
         "passages_per_s": [round(median(side), 1) for side in zip(*rates, strict=True)],
         "encode_ratio": round(median(now / old for old, now in rates), 2),

@@ -19,6 +19,8 @@ import os
 import random
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,7 +32,7 @@ import numpy as np
 
 from spanwise.corpora.datasets.squad import read_squad
 
-from .engines import ENGINES, Corpus, serve
+from .engines import ENGINES, Corpus, best_passages, confine, round_s
 
 NAMES = {"encode": "dense-encode", "maxsim": "maxsim-kernel", "bm25": "bm25-search", "dense": "dense-kernel"}
 THREAD_VARIABLES = (
@@ -96,40 +98,6 @@ def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> Non
     corpus.save(**matrices)
 
 
-class Process:
-    """A running engine."""
-
-    def __init__(self, comparison: str, engine: str, folder: Path, threads: int) -> None:
-        os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)), TOKENIZERS_PARALLELISM="false")
-        usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-        context = get_context("spawn")
-        self._pipe, other_end = context.Pipe()
-        arguments = (other_end, comparison, engine, folder, usable[-threads:])
-        self._process = context.Process(target=serve, args=arguments)
-        self._process.start()
-        other_end.close()
-
-    def end(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.join()
-
-    def answer(self) -> Any:
-        """The next answer; RuntimeError when the engine failed."""
-        try:
-            answer = self._pipe.recv()
-        except EOFError as error:
-            raise RuntimeError("its process ended") from error
-        if isinstance(answer, RuntimeError):
-            raise answer
-        return answer
-
-    def ask(self, request: str) -> Any:
-        """The answer to a request, see `engines.serve`."""
-        self._pipe.send(request)
-        return self.answer()
-
-
 def compare(comparison: str, options: argparse.Namespace) -> list[dict[str, Any]]:
     """A row for each number of threads and peer; engines that fail are named on stderr."""
     with TemporaryDirectory(prefix="spanwise-speed-") as scratch:
@@ -139,25 +107,26 @@ def compare(comparison: str, options: argparse.Namespace) -> list[dict[str, Any]
 
 
 def _rows(comparison: str, folder: Path, threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
-    running: dict[str, Process] = {}
-    for engine in [OURS, *options.peers.split(";")] if options.peers else ENGINES[comparison]:
-        process = Process(comparison, engine, folder, threads)
-        try:
-            process.answer()
-            process.ask("round")
-            running[engine] = process
-        except RuntimeError as error:
-            process.end()
-            print(f"{comparison}: {engine} is left out: {error}", file=sys.stderr)
-    try:
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)), TOKENIZERS_PARALLELISM="false")
+    usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    running: dict[str, ProcessPoolExecutor] = {}
+    with ExitStack() as pools:
+        for engine in [OURS, *options.peers.split(";")] if options.peers else ENGINES[comparison]:
+            process = ProcessPoolExecutor(1, get_context("spawn"), confine, (usable[-threads:],))
+            pools.enter_context(process)
+            try:
+                process.submit(round_s, comparison, engine, folder).result()
+                running[engine] = process
+            except Exception as error:
+                print(f"{comparison}: {engine} is left out: {error!r}", file=sys.stderr)
         seconds: dict[str, list[float]] = {name: [] for name in running}
         for _ in range(options.rounds):
             for name, process in running.items():
-                seconds[name].append(process.ask("round"))
-        rankings = {name: process.ask("find") for name, process in running.items()}
-    finally:
-        for process in running.values():
-            process.end()
+                seconds[name].append(process.submit(round_s, comparison, name, folder).result())
+        rankings = {
+            name: process.submit(best_passages, comparison, name, folder).result()
+            for name, process in running.items()
+        }
     if OURS not in running:
         raise SystemExit(f"{comparison}: spanwise failed, there is nothing to compare with")
     peers = [name for name in running if name != OURS]

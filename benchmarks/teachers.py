@@ -39,8 +39,8 @@ from spanwise.models.load import read_checkpoint
 from spanwise.models.model_files import find_model
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.pipelines.evaluation.corpus import read_questions
-from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER, stages_below
-from spanwise.pipelines.open import open as open_library
+from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER
+from spanwise.pipelines.open import open_encoded
 from spanwise.pipelines.training.candidate_observations import everyday_wordings, wordings_of
 from spanwise.reader.labels import LabelStore, label_pairs
 from spanwise.reader.load import load_reader
@@ -76,9 +76,7 @@ def ranked_questions(choose: Path, work: Path, k: int, every: int) -> list[Ranke
     for domain, path in domains_of(choose).items():
         wordings = wordings_of(read_questions(path)[::every], everyday_wordings())
         wordings = [wording for wording in wordings if wording.question.answerable]
-        with open_library(choose / domain, work / f"index-{domain}", cache=False) as library:
-            library.sync()
-            library.encode_for(stages_below([DEFAULT_RETRIEVER]), "builtin")
+        with open_encoded(choose / domain, work / f"index-{domain}", [DEFAULT_RETRIEVER]) as library:
             texts = [wording.question.question for wording in wordings]
             rankings = library.search_many(texts, k=k, dedupe=False, retriever=DEFAULT_RETRIEVER)
         for wording, hits in zip(wordings, rankings, strict=True):

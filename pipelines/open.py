@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
-from spanwise.types import ClusterOptions
+from spanwise.types import ClusterOptions, ProgressCallback, no_progress
 
 from ..index.analysis import Analyzer
 from ..index.shards import is_sharded
@@ -21,7 +22,7 @@ from .folders import (
     with_folders,
 )
 from .library.library import Library
-from .library.loaded_models import COLBERT, MODEL, NONE, model_setting
+from .library.loaded_models import COLBERT, MODEL, NONE, model_setting, stages_below
 
 NO_CACHE = "SPANWISE_NO_CACHE"
 
@@ -85,6 +86,17 @@ def open(
 def open_index(index: str | Path, cache: bool = True, cluster: ClusterOptions | None = None) -> Library:
     """The library of an existing index, named by its directory or by the folder that holds `.spanwise`."""
     return _opened(resolve_index(Path(index)), cache, cluster)
+
+
+@contextmanager
+def open_encoded(
+    folder: Path, index: Path, retrievers: Iterable[str], on_progress: ProgressCallback = no_progress
+) -> Iterator[Library]:
+    """The library of a folder, synced, with the vectors that these retrievers need; nothing is cached."""
+    with open(folder, index, cache=False) as library:
+        library.sync(on_progress=on_progress)
+        library.encode_for(stages_below(retrievers), "builtin", on_progress=on_progress)
+        yield library
 
 
 def _opened(path: Path, cache: bool, cluster: ClusterOptions | None) -> Library:

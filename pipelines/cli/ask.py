@@ -21,7 +21,6 @@ from ..answering.summarize import summary_record
 from ..folders import user_cache
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
-from ..plain_text import visible
 from . import options as opt
 from .index import encode_in_background, synced
 from .show import (
@@ -239,7 +238,7 @@ def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
     n_questions = 0
     for line in filter(None, map(str.strip, sys.stdin)):
         if not json:
-            show(("\n" * bool(n_questions) + visible(line), "bold"))
+            show(("\n" * bool(n_questions) + line, "bold"))
         answer(line)
         n_questions += 1
     if not n_questions:
@@ -261,7 +260,7 @@ def _talk(library: Library, answer: Callable[[str], None]) -> None:
         except KeyboardInterrupt:
             say("\ndropped")
         except (SpanwiseError, ValueError) as error:
-            say(f"spanwise: {visible(' '.join(str(error).split()))}")
+            say(f"spanwise: {' '.join(str(error).split())}")
 
 
 def _typed() -> Iterator[str]:
@@ -297,7 +296,7 @@ def _keep_history() -> None:
         path.touch(mode=0o600)
         readline.read_history_file(path)
     except OSError as error:
-        say(f"no history of questions: {visible(str(error))}")
+        say(f"no history of questions: {error}")
         return
     readline.set_history_length(MAX_HISTORY)
     atexit.register(readline.write_history_file, path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,9 +11,8 @@ from typer import Argument, Exit, Option
 
 from spanwise.types import AskOptions
 
-from ..plain_text import visible
 from . import options as opt
-from .show import print_json, progress, say
+from .show import aligned, print_json, progress, say, write
 
 if TYPE_CHECKING:
     from ...eval.significance import Alternative
@@ -173,7 +172,7 @@ def folder(
         return
     for record in records if len(figures) == 1 else ():
         answer = " ".join(record["answer"]["text"].split()) if record["answer"] else "(declined)"
-        print(visible(f"{record['verdict']:17} {record['question']} -> {answer}"))
+        write(f"{record['verdict']:17} {record['question']} -> {answer}")
     _print_figures(figures, json=False)
 
 
@@ -223,17 +222,17 @@ def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None
     if json:
         print_json(figures)
     else:
-        _print_table(table_rows(figures))
+        write("\n".join(aligned(table_rows(figures))))
 
 
 def _print_comparison(comparison: SystemComparison, show: int) -> None:
-    print(visible(f"{comparison.system} against {comparison.baseline} (baseline)"))
+    write(f"{comparison.system} against {comparison.baseline} (baseline)")
     rows = ["measure n baseline system diff interval p wins losses ties".split()]
     for name, result in comparison.measures.items():
         interval = "-" if result.interval is None else "{:+.4f} {:+.4f}".format(*result.interval)
         rows.append(
             [
-                visible(name),
+                name,
                 f"{result.questions}",
                 f"{result.baseline_mean:.4f}",
                 f"{result.system_mean:.4f}",
@@ -245,19 +244,11 @@ def _print_comparison(comparison: SystemComparison, show: int) -> None:
                 f"{len(result.ties)}",
             ]
         )
-    _print_table(rows)
+    write("\n".join(aligned(rows)))
     for name, result in comparison.measures.items():
         for kind, changes in (("losses", result.losses), ("wins", result.wins)):
             if changes and show:
-                print(visible(f"{name}, {kind}:"))
+                write(f"{name}, {kind}:")
             for change in changes[:show]:
                 question = shorten(comparison.questions[change.id], WIDTH, placeholder=" …")
-                print(visible(f"  {change.difference:+.3f}  {change.id}  {question}"))
-
-
-def _print_table(rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns, however narrow the terminal is."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
-        print(visible("  ".join([first.ljust(widths[0]), *cells])))
+                write(f"  {change.difference:+.3f}  {change.id}  {question}")

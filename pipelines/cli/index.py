@@ -20,11 +20,10 @@ from spanwise.types import ClusterOptions, DocumentWarning, SyncReport
 from ..folders import FOLDER_NAME
 from ..json_records import sync_record
 from ..library.library import Library
-from ..library.loaded_models import NONE, command, model_setting
+from ..library.loaded_models import command
 from ..open import open, open_index
-from ..plain_text import visible
 from . import options as opt
-from .show import print_json, progress, say
+from .show import print_json, progress, say, write
 
 LINES_OF_A_KIND = 10  # of messages about files
 AT_ONCE = 64  # passages that are encoded before a question is answered
@@ -67,12 +66,9 @@ def index(
     json: opt.Json = False,
 ) -> None:
     """Index folders: add new files, update changed ones, delete removed ones."""
-    if colbert not in (None, NONE):
-        model_setting(str(colbert), "token-encoder")  # rejects a model before an index is created
     cluster = ClusterOptions(ray)
     if folders:
-        tokens = NONE if colbert == NONE else None
-        library = open(folders, index, model, colbert=tokens, shards=shards, cluster=cluster)
+        library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster)
     else:
         if shards is not None:
             from ..cluster.indexing import split_index
@@ -86,10 +82,10 @@ def index(
         if colbert is not None:
             library.use_colbert(colbert)
         for old, new in library.replaced_models:
-            say(f"all passages are encoded again by {visible(new)}; until then {visible(old)} answers")
+            say(f"all passages are encoded again by {new}; until then {old} answers")
         path = library.store.path
         if index is None and path.name != FOLDER_NAME:
-            say(f"{visible(str(library.roots[0].folder))} is read-only: its index is in {path}")
+            say(f"{library.roots[0].folder} is read-only: its index is in {path}")
 
         def sync(retry: bool = False) -> SyncReport:
             with progress() as bar:
@@ -110,7 +106,7 @@ def _show(library: Library, report: SyncReport, json: bool) -> None:
     say_report(library, report)
     with library.reading() as snapshot:
         n_documents = snapshot.n_documents
-    print(f"{n_documents} documents, {report.passages} passages in {visible(str(library.store.path))}")
+    write(f"{n_documents} documents, {report.passages} passages in {library.store.path}")
 
 
 def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, json: bool) -> None:
@@ -129,9 +125,9 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
         if json:
             print_json(sync_record(report))
         else:
-            print(f"{datetime.now():%H:%M:%S} {changes(report)}")
+            write(f"{datetime.now():%H:%M:%S} {changes(report)}")
 
-    watch = Watch(library, sync, on_sync, lambda text: say(visible(text)))
+    watch = Watch(library, sync, on_sync, say)
     say("watching; Ctrl-C ends")
     try:
         watch.run(QUIET_S)
@@ -161,7 +157,7 @@ def synced(
             if report.added or report.updated or report.deleted:
                 say_report(library, report)
             elif verbose:
-                say(f"nothing changed in {visible(str(folder))}: {report.unchanged} documents")
+                say(f"nothing changed in {folder}: {report.unchanged} documents")
             check_documents(library, report)
         yield library
         if folder is not None and wait:
@@ -170,7 +166,7 @@ def synced(
                 with progress() as bar:
                     library.encode(bar)
             except KeyboardInterrupt:
-                say(f"{library.left_out() or STOPPED}. Make the others with: {visible(library.sync_command)}")
+                say(f"{library.left_out() or STOPPED}. Make the others with: {library.sync_command}")
 
 
 def encode_in_background(library: Library) -> None:
@@ -182,7 +178,7 @@ def encode_in_background(library: Library) -> None:
             with open_index(path) as own:
                 own.encode()
         except (SpanwiseError, OSError) as error:
-            say(f"vectors are missing: {visible(str(error))}")
+            say(f"vectors are missing: {error}")
 
     Thread(target=run, name="spanwise-encode", daemon=True).start()
 
@@ -219,7 +215,7 @@ def changes(report: SyncReport) -> str:
 
 def _say_some(library: Library, lines: Sequence[str], option: str = "--rejected") -> None:
     for line in lines[:LINES_OF_A_KIND]:
-        say(visible(line))
+        say(line)
     if len(lines) > LINES_OF_A_KIND:
         list_command = f"{command('status', library.store.path)} {option}"
         say(f"and {len(lines) - LINES_OF_A_KIND} more; list them with: {list_command}")

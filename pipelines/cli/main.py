@@ -145,14 +145,12 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(f"{error.format_message()} (see: {command} -h)", 2)
     except ValueError as error:  # before SpanwiseError: QuestionEmpty is both
         _fail(str(error), 2)
-    except SpanwiseError as error:
-        _fail(str(error), 1)
     except (KeyboardInterrupt, Abort):
         code = INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except OSError as error:  # a full disk, a missing permission
+    except (SpanwiseError, OSError) as error:  # such as a full disk, a missing permission
         _fail(str(error), 1)
     if code == INTERRUPTED:  # typer returns it for Ctrl-C
         _fail("interrupted. Committed work is kept; run the same command again to continue", INTERRUPTED)

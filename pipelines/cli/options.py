@@ -17,7 +17,6 @@ from ..folders import nearest_index, resolve_index
 from ..library.library import Library
 from ..library.loaded_models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
 from ..open import open, open_index
-from ..plain_text import visible
 from .show import say
 
 Options = TypeVar("Options", bound=SearchOptions)
@@ -155,7 +154,7 @@ class GeneratorGroup:
     def say_what_is_sent(self) -> None:
         """Say on stderr what leaves this machine, if the generator is on another one."""
         if host := sent_to(self.generator, self.base_url):
-            say(visible(f"each question and the sentences found for it are sent to {host}"))
+            say(f"each question and the sentences found for it are sent to {host}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +214,7 @@ def say_if_empty(library: Library) -> None:
     with library.reading() as snapshot:
         is_empty = not snapshot.n_passages
     if is_empty:
-        say(visible(f"{library.store.path} has no passages yet. Fill it with: {library.sync_command}"))
+        say(f"{library.store.path} has no passages yet. Fill it with: {library.sync_command}")
 
 
 def reranked(names: Sequence[str], rerank: bool) -> list[str]:

@@ -15,7 +15,6 @@ from typer import BadParameter, Option
 from spanwise.errors import needing
 from spanwise.types import ClusterOptions, SummaryOptions
 
-from ..plain_text import visible
 from . import options as opt
 from .show import say
 
@@ -82,22 +81,20 @@ def serve(
         if folder is not None or watch or port == 0:
             raise BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
         path = opt.index_of(index)
-        shown = visible(str(path))
         run.serve_on_ray(
-            path, cluster.options(), access, options, lambda url: say(f"serving {shown} at {url}")
+            path, cluster.options(), access, options, lambda url: say(f"serving {path} at {url}")
         )
         return
     here = ClusterOptions(require_all=cluster.require_all_shards)
     with opt.library_of(folder, index, here) as library:
         if watch:
-            run.watch_in_background(library, lambda text: say(f"watch: {visible(text)}"))
+            run.watch_in_background(library, lambda text: say(f"watch: {text}"))
         else:
             opt.say_if_empty(library)
-        shown = visible(str(library.store.path))
         run.serve(
             lambda bound: create_app(library, bound, options),
             access,
-            lambda url: say(f"serving {shown} at {url} (Ctrl-C stops)"),
+            lambda url: say(f"serving {library.store.path} at {url} (Ctrl-C stops)"),
         )
 
 

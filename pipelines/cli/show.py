@@ -68,7 +68,12 @@ def print_json(record: Any) -> None:
 
 def say(message: str) -> None:
     """Print a message on stderr."""
-    print(message, file=sys.stderr)
+    print(visible(message), file=sys.stderr)
+
+
+def write(lines: str) -> None:
+    """Print plain lines on stdout."""
+    print(visible(lines))
 
 
 @contextmanager
@@ -117,19 +122,29 @@ def _bar() -> Any:
     return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of a table with aligned columns, however narrow the terminal is."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+        yield "  ".join([first.ljust(widths[0]), *cells])
+
+
 def show(*parts: str | tuple[str, str]) -> None:
     """Print a line whose parts are plain or have a style, as in ("Ada Rook", "bold").
 
     rich takes as long to load as a search, so it is loaded only if styles are visible.
     """
     is_terminal = sys.stdout.isatty()
+    pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+    styled = [(visible(text), style) for text, style in pairs]
     if not (is_terminal or os.environ.get("FORCE_COLOR")):
-        print("".join(part if isinstance(part, str) else part[0] for part in parts))
+        print("".join(text for text, _ in styled))
         return
     from rich.console import Console  # respects NO_COLOR
     from rich.text import Text
 
-    Console(highlight=False, soft_wrap=not is_terminal).print(Text.assemble(*parts))
+    Console(highlight=False, soft_wrap=not is_terminal).print(Text.assemble(*styled))
 
 
 def _show_dim(line: str) -> None:
@@ -144,7 +159,7 @@ def place(item: Passage | AnswerSpan | Citation) -> str:
     """
     passage = item if isinstance(item, Passage) else item.passage
     where = item.label or (f"line {item.line}" if item.page is None else f"page {item.page}")
-    return visible(", ".join(filter(None, (passage.document_id, where, " > ".join(passage.heading)))))
+    return ", ".join(filter(None, (passage.document_id, where, " > ".join(passage.heading))))
 
 
 def near_duplicates(duplicates: Sequence[Passage]) -> str:
@@ -155,13 +170,13 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
     """
     files = list(dict.fromkeys(passage.document_id for passage in duplicates))
     named = ", ".join(files[:MAX_PLACES]) + (", …" if len(files) > MAX_PLACES else "")
-    return visible(f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})")
+    return f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})"
 
 
 def say_spelling(result: Answer | Summary | Spelling) -> None:
     """Say on stderr which words were corrected, or that no word of the question occurs."""
     for searched in result.searched_for:
-        say(visible(f'searched for "{searched.word}" instead of "{searched.term.of(result.question)}"'))
+        say(f'searched for "{searched.word}" instead of "{searched.term.of(result.question)}"')
     if result.is_unknown:
         say(f"none of these words occurs in the documents; {ENGLISH}")
 
@@ -183,7 +198,7 @@ def say_partial(partial: str) -> None:
 def show_hits(hits: Sequence[Hit]) -> None:
     """Print hits: rank and score, place, words, near-duplicates."""
     if not hits:
-        print("nothing found")
+        write("nothing found")
         return
     rank_width = len(str(hits[-1].rank))
     score_width = max(len(f"{hit.score:.4f}") for hit in hits)
@@ -219,8 +234,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
 
 
 def _show_best(best: AnswerSpan) -> None:
-    words = visible(shown(best.span))
-    sentence = visible(shown(best.context))
+    words = shown(best.span)
+    sentence = shown(best.context)
     show((f"{best.verdict}: " if best.verdict else "", "bold"), (words, "bold green"))
     if sentence != words:
         before, quote, after = sentence.partition(words)
@@ -262,7 +277,7 @@ def _show_declined(answer: Answer, hint: str) -> None:
     if missing := [term.of(answer.question) for term in answer.missing_terms]:
         hint = f"not in the documents: {', '.join(missing)}"
     if hint:
-        _show_dim(f"  {visible(hint)}")
+        _show_dim(f"  {hint}")
 
 
 def first_words(passage: Passage) -> str:
@@ -303,9 +318,9 @@ def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
 
 
 def _show_fate(fate: DocumentFate) -> None:
-    show((f"\n{visible(fate.document)}: {fate.stage}", "bold"))
+    show((f"\n{fate.document}: {fate.stage}", "bold"))
     for line in filter(None, (fate.reason, fate.advice)):
-        show(f"  {visible(line)}")
+        show(f"  {line}")
     _show_ranks(fate.ranks)
     if fate.best is not None:
         _show_evidence(fate.best)
@@ -330,7 +345,7 @@ def _show_evidence(breakdown: ScoreBreakdown) -> None:
 
 def show_sentence(sentence: SummarySentence) -> None:
     """Print a sentence of a summary with the numbers of its citations, at once."""
-    show(visible(replace(sentence, text=shown_sentence(sentence)).cited))
+    show(replace(sentence, text=shown_sentence(sentence)).cited)
     sys.stdout.flush()
 
 
@@ -339,7 +354,7 @@ def show_summary(summary: Summary) -> None:
     say_spelling(summary)
     if summary.overview:
         for line in overview_lines(summary.overview):
-            print(visible(line.replace("\n", " ")))
+            write(line.replace("\n", " "))
         return
     if summary.is_refusal:
         show((empty_filter(summary.scope) or "not in these documents", "bold"))
@@ -351,7 +366,7 @@ def show_summary(summary: Summary) -> None:
         _show_dim(f"\nunsupported sentences dropped: {len(summary.dropped)}")
     by = f", {summary.retriever}" if summary.retriever else ""
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
-    _show_dim(f"\n{passages}, {visible(summary.generator.name)}{by}")
+    _show_dim(f"\n{passages}, {summary.generator.name}{by}")
 
 
 def _confidence(answer: AnswerSpan) -> str:
@@ -360,7 +375,7 @@ def _confidence(answer: AnswerSpan) -> str:
 
 def _cut(text: str, characters: int = MAX_QUOTE) -> str:
     """The text in one line, cut between two words."""
-    words = visible(" ".join(text.split()))
+    words = " ".join(text.split())
     if len(words) <= characters:
         return words
     end = words.rfind(" ", characters - MAX_WORD, characters + 1)

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from typer import Exit, Option
 
-from ..plain_text import visible
 from . import options as opt
-from .show import print_json
+from .show import print_json, write
 
 
 def status(
@@ -39,7 +38,7 @@ def status(
         print_json({**record, "advice": advised, **listing})
     elif is_listing:
         for file in listed:
-            print(visible("  ".join(filter(None, (f"{file['state']:8}", file["document"], file["remark"])))))
+            write("  ".join(filter(None, (f"{file['state']:8}", file["document"], file["remark"]))))
     else:
         _show(record, advised)
 
@@ -53,10 +52,10 @@ def verify(index: opt.Index = None, json: opt.Json = False) -> None:
         print_json(verification_record(result))
     else:
         for problem in result.problems:
-            print(visible(" ".join(problem.split())))
+            write(" ".join(problem.split()))
         if not result.problems:
             size = f"{result.documents} documents, {result.passages} passages, {result.bytes:,} bytes"
-            print(f"no problems: {size} in {visible(str(result.index))}")
+            write(f"no problems: {size} in {result.index}")
     if result.problems:
         raise Exit(1)
 
@@ -85,23 +84,23 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
     }
     for name, value in rows.items():
         if value:
-            print(f"{name:12} {visible(value)}")
+            write(f"{name:12} {value}")
     for sentence in advised:
-        print(f"- {visible(sentence)}")
+        write(f"- {sentence}")
     if "check" in record:
         _show_check(record["check"])
 
 
 def _show_check(check: Mapping[str, Any]) -> None:
-    print(f"spanwise {check['spanwise']}, Python {check['python']}, {check['system']}")
-    print("packages     " + ", ".join(f"{name} {number}" for name, number in check["packages"].items()))
+    write(f"spanwise {check['spanwise']}, Python {check['python']}, {check['system']}")
+    write("packages     " + ", ".join(f"{name} {number}" for name, number in check["packages"].items()))
     extras = (f"{name} {'installed' if there else 'missing'}" for name, there in check["extras"].items())
-    print("extras       " + ", ".join(extras))
+    write("extras       " + ", ".join(extras))
     for kind, model in check["models"].items():
-        print(f"{kind:12} {visible(model['name'])} {model['digest']}")
-    print(f"free disk    {check['disk_free_bytes'] / 1e9:.1f} GB")
+        write(f"{kind:12} {model['name']} {model['digest']}")
+    write(f"free disk    {check['disk_free_bytes'] / 1e9:.1f} GB")
     for problem in check["problems"] or ["no problems found"]:
-        print(f"- {visible(problem)}")
+        write(f"- {problem}")
 
 
 def _colbert(colbert: Mapping[str, Any] | None) -> str:

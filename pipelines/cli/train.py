@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from typer import Argument, BadParameter, Option
 
 from ..library.loaded_models import DEFAULT_RETRIEVER
-from ..plain_text import visible
 from . import options as opt
-from .show import print_json, progress, say
+from .show import aligned, print_json, progress, say, write
 
 if TYPE_CHECKING:
     from ...models.training import Progress
@@ -212,11 +211,11 @@ def fetch_questions(
         print_json(asdict(fetched))
         return
     for document, reason in fetched.left_out.items():
-        say(visible(f"{document}: left out: {reason}"))
+        say(f"{document}: left out: {reason}")
     for path, count in fetched.written.items():
         say(f"{path}: {count:,} questions")
     for name, command in fetched.commands.items():
-        print(visible(f"{name}: {command}"))
+        write(f"{name}: {command}")
 
 
 @app.command(epilog="Example: spanwise train fetch-base models/all-mpnet-base-v2")
@@ -261,6 +260,7 @@ def calibrate(
     The calibration of the default retriever holds for all others without their own. Observations are kept in
     run/calibration: run again to resume, or to fit again in a moment.
     """
+    from ..evaluation.results import table_rows
     from ..training import calibration as fitting
 
     with progress() as report:
@@ -274,10 +274,7 @@ def calibrate(
     held_out = figures["held_out"]
     wordings = {kind: held_out.pop(kind) for kind in ("plain", "everyday")}
     columns = {"all": held_out, **{kind: column for kind, column in wordings.items() if column}}
-    say(" " * 18 + "".join(f"{kind:>10}" for kind in columns))
-    for name in held_out:
-        cells = (column[name] for column in columns.values())
-        say(f"{name:18}" + "".join(f"{'-' if cell is None else format(cell, '.4f'):>10}" for cell in cells))
+    say("\n".join(aligned(table_rows(columns))))
     if rule := figures["stopping"]:
         say(
             f"reading may end after {rule['first']} passages: {rule['unread']:.0%} of all passages unread, "

@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,6 @@ from ..library.loaded_models import MODEL
 from ..parsing.sync import PASSAGES_PER_COMMIT, sync_dense, sync_tokens
 
 MAX_SHARDS = 8192  # more would not leave the ids of passages exact in JSON
-COUNTED = ("unchanged", "found", "reused_vectors", "encoded_tokens", "passages")  # fields of a report
 Work = Callable[[Path, ProgressCallback], Any]
 """A function that works on a shard and reports its progress."""
 
@@ -74,7 +72,10 @@ def split_index(index: Path, n_shards: int) -> None:
         new = _empty_shards(index, n_shards, settings, suffix)
         for number, path in enumerate(new):
             with Store.open(path) as target, target.writer() as writer:
-                belongs = partial(_belongs, number, n_shards)
+
+                def belongs(document_id: str, number: int = number) -> bool:
+                    return shard_of(document_id, n_shards) == number
+
                 copy_documents(writer, snapshots, belongs, analyzer, PASSAGES_PER_COMMIT)
         write_manifest(index, [path.name for path in new])
     for path in sources if sources != [index] else (index / "segments", index / "cache"):
@@ -96,10 +97,6 @@ def _empty_shards(index: Path, n_shards: int, settings: Mapping[str, str], suffi
         if not (path / CATALOG_NAME).is_file():
             Store.create(path, {**settings, SHARD: f"{number}/{n_shards}"}).close()
     return paths
-
-
-def _belongs(number: int, n_shards: int, document_id: str) -> bool:
-    return shard_of(document_id, n_shards) == number
 
 
 def run(
@@ -200,13 +197,18 @@ def first_of(shards: Sequence[Path], digest: str) -> Path:
 
 def merged(reports: Sequence[SyncReport]) -> SyncReport:
     """The report of several shards; the time is that of the slowest."""
-    skipped: Counter[str] = Counter()
-    for report in reports:
-        skipped.update(report.skipped)
-    values: dict[str, Any] = {name: sum(getattr(report, name) for report in reports) for name in COUNTED}
-    values["seconds"] = max(report.seconds for report in reports)
-    values["skipped"] = dict(sorted(skipped.items()))
-    for name in {field.name for field in fields(SyncReport)} - values.keys():
-        items = chain.from_iterable(getattr(report, name) for report in reports)
-        values[name] = tuple(sorted(items, key=lambda item: str(getattr(item, "document_id", item))))
+    values: dict[str, Any] = {}
+    for field in fields(SyncReport):
+        parts: list[Any] = [getattr(report, field.name) for report in reports]
+        match parts[0]:
+            case int():
+                values[field.name] = sum(parts)
+            case float():
+                values[field.name] = max(parts)
+            case tuple():
+                items = chain.from_iterable(parts)
+                by_id = sorted(items, key=lambda item: str(getattr(item, "document_id", item)))
+                values[field.name] = tuple(by_id)
+            case _:
+                values[field.name] = dict(sorted(sum(map(Counter, parts), Counter()).items()))
     return SyncReport(**values)

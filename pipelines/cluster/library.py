@@ -41,9 +41,8 @@ class ShardedStore(Store):
 
     def close(self) -> None:
         """Close all shards. Idempotent."""
-        if not self._is_closed:
-            self._is_closed = True
-            self._shards.close()
+        self._is_closed = True
+        self._shards.close()
 
     def _states(self) -> Mapping[int, ShardState]:
         """The last commit of each shard that can be reached, by number."""

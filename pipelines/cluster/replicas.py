@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from spanwise.errors import needing
 
@@ -34,19 +34,6 @@ Calls = Mapping[int, Arguments]
 """The method of `Shard` to call and its arguments, by the number of the shard."""
 
 
-class Shards(Protocol):
-    """The shards of an index, each in one or more copies."""
-
-    def ask(self, calls: Calls) -> dict[int, Any]:
-        """The results of methods of `Shard`, by the number of the shard, without shards that are gone."""
-
-    def share(self, statistics: CorpusStatistics) -> GetStatistics:
-        """A function that gives these statistics to every shard."""
-
-    def close(self) -> None:
-        """Close the shards or end their actors."""
-
-
 class LocalShards:
     """Shards in this process, each searched by one thread at a time."""
 
@@ -57,7 +44,7 @@ class LocalShards:
         self._threads = ThreadPoolExecutor(min(len(paths), os.cpu_count() or 1), "spanwise-shard")
 
     def ask(self, calls: Calls) -> dict[int, Any]:
-        """See `Shards`."""
+        """The results of methods of `Shard`, by the number of the shard, without shards that are gone."""
 
         def call(number: int) -> Any:
             method, *arguments = calls[number]
@@ -70,11 +57,11 @@ class LocalShards:
         return dict(zip(calls, results, strict=True))
 
     def share(self, statistics: CorpusStatistics) -> GetStatistics:
-        """See `Shards`."""
+        """A function that gives these statistics to every shard."""
         return lambda: statistics
 
     def close(self) -> None:
-        """See `Shards`."""
+        """Close the shards."""
         self._threads.shutdown(cancel_futures=True)
         self._open.close()
 
@@ -102,7 +89,7 @@ class RayShards:
         self.ask({number: ("state",) for number in range(len(paths))}, START_S)
 
     def ask(self, calls: Calls, timeout_s: float = TIMEOUT_S) -> dict[int, Any]:
-        """See `Shards`. All are asked at once, each by one replica in turn; if it fails, by the next one."""
+        """As for `LocalShards`. All are asked at once, each by one replica in turn, or else by the next."""
         import ray
 
         results: dict[int, Any] = {}
@@ -127,7 +114,7 @@ class RayShards:
         return results
 
     def share(self, statistics: CorpusStatistics) -> GetStatistics:
-        """See `Shards`; they are kept once, in the cluster's memory."""
+        """As for `LocalShards`; they are kept once, in the cluster's memory."""
         import ray
 
         reference = ray.put(statistics)
@@ -149,6 +136,9 @@ class RayShards:
         turn = [(self._turn + step) % n_replicas for step in range(n_replicas)]
         turn.sort(key=lambda replica: self._failed_at.get((number, replica), 0.0) > since)
         return turn * min(n_replicas, 2)
+
+
+Shards = LocalShards | RayShards
 
 
 def connect(address: str) -> None:

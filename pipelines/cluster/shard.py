@@ -63,7 +63,10 @@ class Shard:
                 if state.commit != commit:
                     raise ShardLost(f"{self._store.path} was changed while it was searched: try again")
                 if method in ("lexical", "ranked"):
-                    return getattr(self, method)(snapshot, *arguments)
+                    try:
+                        return getattr(self, method)(snapshot, *arguments)
+                    except IndexEmpty:  # no passage of this shard holds a word, or has a vector
+                        return [Ranking.empty() for _ in arguments[-3]]  # the queries
                 is_of_postings = hasattr(LivePostings, method) and not hasattr(Snapshot, method)
                 attribute = getattr(snapshot.postings() if is_of_postings else snapshot, method)
                 return attribute(*arguments) if callable(attribute) else attribute
@@ -85,23 +88,17 @@ class Shard:
         for each commit `collection`. `search` are the arguments of `Index.search`.
         """
         self._statistics = statistics
-        try:
-            if name not in self._lexical or self._lexical[name][0] != collection:
-                corpus: Any = SimpleNamespace(
-                    statistics=lambda terms: self._statistics, all_statistics=get_all and get_all()
-                )
-                index = LEXICAL[name](snapshot.postings(), snapshot.places, corpus)
-                self._lexical[name] = (collection, index)
-            return self._lexical[name][1].search(*search)
-        except IndexEmpty:  # no passage of this shard holds a word
-            return [Ranking.empty() for _ in search[0]]
+        if name not in self._lexical or self._lexical[name][0] != collection:
+            corpus: Any = SimpleNamespace(
+                statistics=lambda terms: self._statistics, all_statistics=get_all and get_all()
+            )
+            index = LEXICAL[name](snapshot.postings(), snapshot.places, corpus)
+            self._lexical[name] = (collection, index)
+        return self._lexical[name][1].search(*search)
 
     def ranked(self, snapshot: Snapshot, by: str, model: str, exact: bool, *search: Any) -> list[Ranking]:
         """The best passages by an index of the snapshot, which its method `by` gives: vectors or maxsim."""
-        try:
-            rankings: list[Ranking] = getattr(snapshot, by)(model, exact).search(*search)
-        except IndexEmpty:  # no passage of this shard has a vector
-            return [Ranking.empty() for _ in search[0]]
+        rankings: list[Ranking] = getattr(snapshot, by)(model, exact).search(*search)
         return rankings
 
     def close(self) -> None:

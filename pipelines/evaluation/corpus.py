@@ -6,8 +6,10 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import Any, get_type_hints
 
 from spanwise.types import Document, Passage, ProgressCallback, no_progress
 
@@ -27,6 +29,7 @@ from ..library.loaded_models import MODEL, model_setting
 from ..parsing.sync import PASSAGES_PER_COMMIT
 
 CONTENTS = "documents"  # the setting that holds the digest of an index's documents and how they are cut
+KINDS = get_type_hints(FolderQuestion)
 OPTIONAL = {"type": "factoid", "sentence": "", "no_shared_words": False, "verdict": "", "everyday": False}
 
 
@@ -99,22 +102,15 @@ def gold_questions(
 def _question(line: JsonObject) -> FolderQuestion:
     number = line.place.rpartition(" ")[2]
     record = replace(line, values={"id": number, **OPTIONAL, **line.values})
-    names = sorted(field.name for field in fields(FolderQuestion))
-    unknown = sorted(set(record.values).difference(names))
+    unknown = sorted(set(record.values).difference(KINDS))
     if unknown:
-        raise record.error(f"the field {unknown[0]} is unknown; expected {', '.join(names)}")
-    question = FolderQuestion(
-        id=record.text("id"),
-        question=record.text("question"),
-        type=record.text("type"),
-        answers=record.texts("answers"),
-        sentence=record.text("sentence"),
-        documents=record.texts("documents"),
-        answerable=record.value("answerable", bool),
-        no_shared_words=record.value("no_shared_words", bool),
-        verdict=record.text("verdict"),
-        everyday=record.value("everyday", bool),
-    )
+        raise record.error(f"the field {unknown[0]} is unknown; expected {', '.join(sorted(KINDS))}")
+    read: dict[Any, Callable[[str], Any]] = {
+        str: record.text,
+        tuple[str, ...]: record.texts,
+        bool: partial(record.value, kind=bool),
+    }
+    question = FolderQuestion(**{name: read[kind](name) for name, kind in KINDS.items()})
     if not question.question.strip():
         raise record.error("the question is empty")
     if question.type not in TYPES:
@@ -154,16 +150,9 @@ def document_id_of(context: str) -> str:
     return _sha256(context)[:16]
 
 
-def paragraph_documents(paragraphs: Iterable[tuple[str, str]]) -> list[Document]:
-    """A document for each distinct paragraph, given as (title, text).
-
-    A title is indexed with its paragraph as a heading is; the empty string is none.
-    """
-    titles = {context: title for title, context in paragraphs}
-    return [
-        Document(document_id_of(context), "text/plain", _sha256(context), title, context)
-        for context, title in titles.items()
-    ]
+def paragraph_documents(paragraphs: Iterable[str]) -> list[Document]:
+    """A document for each distinct paragraph."""
+    return [text_document(document_id_of(text), "", text) for text in dict.fromkeys(paragraphs)]
 
 
 def text_document(name: str, title: str, text: str) -> Document:
@@ -210,17 +199,16 @@ def document_library(
     return library
 
 
-def put_document(writer: Writer, analyzer: Analyzer, document: Document, passages: Sequence[Passage]) -> int:
-    """The number of passages, after putting the document into the next commit."""
+def put_document(
+    writer: Writer, analyzer: Analyzer, document: Document, passages: Sequence[Passage]
+) -> list[int]:
+    """The ids of the passages, after putting the document into the next commit."""
     terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
-    writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
-    return len(passages)
+    return writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
 
 
 def contents_digest(documents: Sequence[Document], passages: str) -> str:
     """The sha256 of the documents, in their order, and of the way they are cut."""
-    if passages not in PASSAGES:
-        raise ValueError(f"passages must be one of {', '.join(PASSAGES)}, not {passages!r}")
     contents = hashlib.sha256(passages.encode())
     for document in documents:
         contents.update(json.dumps([document.id, document.title, document.text]).encode())
@@ -250,7 +238,7 @@ def _fill(
     n_staged = 0
     with library.store.writer() as writer:
         for n_put, document in enumerate(missing, start=1):
-            n_staged += put_document(writer, library.analyzer, document, cut(document))
+            n_staged += len(put_document(writer, library.analyzer, document, cut(document)))
             if n_staged >= PASSAGES_PER_COMMIT:
                 writer.commit()
                 n_staged = 0

@@ -109,10 +109,8 @@ class ResultFolder:
             return
         record = {"command": self.command, "settings": dict(self.settings), "systems": systems}
         _write_json(self.path / "metrics.json", {**record, "version": __version__, "finished": _now()})
-        rows = table_rows(systems)
-        cells = [rows[0], ["---"] * len(rows[0]), *rows[1:]]
-        text = "".join(f"| {' | '.join(row)} |\n" for row in cells)
-        (self.path / "metrics.md").write_text(text, encoding="utf-8")
+        text = markdown_table(*table_rows(systems))
+        (self.path / "metrics.md").write_text(f"{text}\n", encoding="utf-8")
 
     def run_path(self, system: str) -> Path:
         """The path of the TREC run of a system."""
@@ -216,6 +214,11 @@ def table_rows(systems: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
     return [["", *systems], *rows]
 
 
+def markdown_table(head: Sequence[str], *rows: Sequence[str]) -> str:
+    """The lines of a table."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *rows))
+
+
 def whole_lines(path: Path) -> list[bytes]:
     """The lines of a file, none without a file; an incomplete last line is removed from the file."""
     *lines, torn = (path.read_bytes() if path.is_file() else b"").split(b"\n")
@@ -246,10 +249,15 @@ def _append(path: Path, lines: Iterable[str]) -> None:
         file.writelines(lines)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write a text file, which appears when it is complete."""
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_text(text, encoding="utf-8", newline="\n")
+    unfinished.replace(path)
+
+
 def _write_json(path: Path, record: Mapping[str, Any]) -> None:
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(record, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_whole(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
 
 
 def _now() -> str:
@@ -292,11 +300,9 @@ class SystemComparison:
         }
 
     def _measure_record(self, comparison: Comparison) -> dict[str, Any]:
-        figures = ("questions", "baseline_mean", "system_mean", "difference", "interval", "p")
-        record = {figure: getattr(comparison, figure) for figure in figures}
+        record = asdict(comparison) | {"questions": comparison.questions, "difference": comparison.difference}
         for kind in ("wins", "losses", "ties"):
-            changes = getattr(comparison, kind)
-            record[kind] = [asdict(change) | {"question": self.questions[change.id]} for change in changes]
+            record[kind] = [change | {"question": self.questions[change["id"]]} for change in record[kind]]
         return record
 
 

@@ -25,19 +25,19 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from spanwise.errors import DataMalformed
 from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, no_progress
 
-from ...corpora.datasets.beir import Collection
+from ...corpora.datasets.beir import Collection, Query
 from ...corpora.datasets.squad import SquadArticle, read_squad
 from ...eval.calibration import aurc, credit_at_coverage, expected_calibration_error
 from ...eval.questions import Evidence, QuestionRecord
@@ -58,6 +58,8 @@ from .corpus import (
 )
 from .results import Figures, Ranking, ResultFolder, digest
 
+Asked = TypeVar("Asked", GoldQuestion, Query)
+
 DEFAULTS = AskOptions()
 RERANKING = {"rerank": RERANKER, "rerank_depth": DEFAULTS.rerank_depth}
 CUTOFFS = (1, 5, 20, 100)
@@ -71,15 +73,11 @@ TEXTS_KEPT = 50_000
 class RetrievalResult:
     """The result of a retriever for a question.
 
-    system: the name of the retriever.
-    question_id: of the question.
     hits: passages, best first.
     documents: ids and scores, best first.
     ms: the time of the search, in milliseconds.
     """
 
-    system: str
-    question_id: str
     hits: Sequence[Hit]
     documents: Ranking
     ms: float
@@ -135,20 +133,20 @@ def evaluate_retrieval(
         "model": model,
         **RERANKING,
     }
-    questions = {query.id: query.text for query in collection.judged}
     names = list(dict.fromkeys(retrievers))
     stages = stages_below(names)
     results = ResultFolder.start(out, "retrieval", settings)
     with _searchable(documents, stages, index, out, on_progress, passages="whole", model=model) as library:
         for name in names:
             retriever = library.retriever(name)
-            for result in _rankings(name, retriever, questions, (DEPTH, 1), results, on_progress):
-                grades = collection.qrels[result.question_id]
+            rankings = _rankings(name, retriever, collection.judged, (DEPTH, 1), results, on_progress)
+            for query, result in rankings:
+                grades = collection.qrels[query.id]
                 ranking = judge(trec_order(dict(result.documents)), grades)
                 record = QuestionRecord(
                     name,
-                    result.question_id,
-                    questions[result.question_id],
+                    query.id,
+                    query.text,
                     {measure: score(ranking) for measure, score in MEASURES.items()},
                     documents=tuple(document for document, grade in grades.items() if grade > 0),
                     timings_ms={"retrieve": result.ms},
@@ -189,7 +187,7 @@ def evaluate_open(
         raise DataMalformed(f"{', '.join(map(str, data))}: no answerable question; --read adds others")
     searched = [*articles, *(article for path in corpus for article in read_squad(path).articles)]
     documents = paragraph_documents(
-        ("", paragraph.context) for article in searched for paragraph in article.paragraphs
+        paragraph.context for article in searched for paragraph in article.paragraphs
     )
     settings = {
         "data": [path.name for path in data],
@@ -203,17 +201,15 @@ def evaluate_open(
         "seed": seed,
         **(_reader_settings(reader) if read else {}),
     }
-    by_id = {question.id: question for question in questions}
-    question_texts = {question.id: question.text for question in questions}
     results = ResultFolder.start(out, "open", settings)
     with _searchable(documents, stages, index, out, on_progress, superset=True) as library:
         texts = lru_cache(TEXTS_KEPT)(lambda name: match_text(library.document(name).text))
         for name in names:
             retriever = library.retriever(name)
             asker = library.answerer(AskOptions(k, name, reader=reader)) if read else None
-            for result in _rankings(name, retriever, question_texts, (CUTOFFS[-1], k), results, on_progress):
-                question = by_id[result.question_id]
-                record = _retrieval_record(result, question, texts)
+            rankings = _rankings(name, retriever, questions, (CUTOFFS[-1], k), results, on_progress)
+            for question, result in rankings:
+                record = _retrieval_record(name, question, result, texts)
                 if asker is not None and question.id in read:
                     hits = result.hits[:k]
                     answer = asker.trace([question.text], [hits])[0].answer
@@ -315,23 +311,23 @@ def _searchable(
 def _rankings(
     name: str,
     retriever: Retriever,
-    questions: Mapping[str, str],
+    questions: Sequence[Asked],
     depth: tuple[int, int],
     results: ResultFolder,
     on_progress: ProgressCallback,
-) -> Iterator[RetrievalResult]:
-    """The result for each question that has no record yet."""
+) -> Iterator[tuple[Asked, RetrievalResult]]:
+    """Each question that has no record yet, with the result."""
     recorded = results.question_ids(name)
-    waiting = [question_id for question_id in questions if question_id not in recorded]
-    for number, question_id in enumerate(waiting, start=1):
+    waiting = [question for question in questions if question.id not in recorded]
+    for number, question in enumerate(waiting, start=1):
         began = time.perf_counter()
-        hits, documents = rank_documents(retriever, questions[question_id], *depth)
-        yield RetrievalResult(name, question_id, hits, documents, (time.perf_counter() - began) * 1000)
+        hits, documents = rank_documents(retriever, question.text, *depth)
+        yield question, RetrievalResult(hits, documents, (time.perf_counter() - began) * 1000)
         on_progress(name, len(recorded) + number, len(questions))
 
 
 def _retrieval_record(
-    result: RetrievalResult, question: GoldQuestion, texts: Callable[[str], str]
+    system: str, question: GoldQuestion, result: RetrievalResult, texts: Callable[[str], str]
 ) -> QuestionRecord:
     """The record of an open-domain question before it is read.
 
@@ -353,7 +349,7 @@ def _retrieval_record(
                 scores[f"{name}@{cutoff}"] = float(0 < first <= cutoff)
         scores["rr"] = 1 / rank if rank else 0.0
     return QuestionRecord(
-        result.system,
+        system,
         question.id,
         question.text,
         scores,

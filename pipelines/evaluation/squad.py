@@ -113,18 +113,17 @@ def evaluate_squad(
         batch = task.questions[begin : begin + QUESTIONS_AT_ONCE]  # the same ones when a run is resumed
         waiting = {question.id for question in batch} - recorded
         if waiting:
-            records = _read(task, reader, system, batch)
-            results.add(record for record in records if record.id in waiting)
+            read = _read(task, reader, system, batch)
+            results.add(record for record in read if record.id in waiting)
             recorded |= waiting
         on_progress("questions", len(recorded), len(task.questions))
-    by_id = {record.id: record for record in results.records(system)}
-    records_in_order = [by_id[question.id] for question in task.questions]
-    predictions = {record.id: record.prediction or "" for record in records_in_order}
+    records = results.records(system)
+    predictions = {record.id: record.prediction or "" for record in records}
     probabilities = None
     if task.declines:
         probabilities = {
             record.id: na_probability(record.evidence[0].score) if record.evidence else 1.0
-            for record in records_in_order
+            for record in records
         }
     if out is not None:
         for name, values in (("predictions", predictions), ("na_prob", probabilities)):

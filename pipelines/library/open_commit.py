@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
@@ -40,21 +41,19 @@ Terms = Callable[[str], Sequence[str]]
 CACHED_PASSAGES = 4096  # whose terms are kept to find near-duplicates: 12 MB
 
 
+@dataclass(eq=False)
 class OpenCommit:
     """A commit, its snapshot, and the retrievers over it, each built once."""
 
-    def __init__(
-        self, digest: str, snapshot: Snapshot, analyzer: Analyzer, models: LoadedModels, terms_of: Terms
-    ) -> None:
-        self.digest = digest
-        self.snapshot = snapshot
-        self.analyzer = analyzer
-        self.models = models
-        self.is_held = False
-        self._terms_of = terms_of
-        self._retrievers: dict[tuple[object, ...], Retriever] = {}
-        self._selected: tuple[Filter, Selection] | None = None
-        self._answerer: tuple[object, Answerer] | None = None
+    digest: str
+    snapshot: Snapshot
+    analyzer: Analyzer
+    models: LoadedModels
+    terms_of: Terms
+    is_held: bool = False
+    _retrievers: dict[tuple[object, ...], Retriever] = field(default_factory=dict)
+    _selected: tuple[Filter, Selection] | None = None
+    _answerer: tuple[object, Answerer] | None = None
 
     @cached_property
     def n_encoded(self) -> int:
@@ -105,7 +104,7 @@ class OpenCommit:
         if options.dedupe:
             from ...retrieval.near_duplicates import DeduplicatingRetriever
 
-            retriever = DeduplicatingRetriever(retriever, self.analyzer, rule, self._terms_of)
+            retriever = DeduplicatingRetriever(retriever, self.analyzer, rule, self.terms_of)
         return retriever
 
     def search(

@@ -74,7 +74,8 @@ def fetch_base(
     `expected`. ModelNotFound if no source has the files. ModelRejected if a source has other content, or if
     `folder` holds something else.
     """
-    if all(_is_expected(folder / name, content) for name, content in expected.items()):
+    files = {folder / name: content for name, content in expected.items()}
+    if all(path.is_file() and file_sha256(path) == content.sha256 for path, content in files.items()):
         return False
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ModelRejected(f"{folder} exists and does not hold {NAME}: name another folder, or remove it")
@@ -193,7 +194,3 @@ def _member(names: Iterable[str], name: str) -> str:
     """
     members = (member for member in names if member.rpartition("/")[2] == name)
     return min(members, key=lambda member: (member.count("/"), member), default=name)
-
-
-def _is_expected(path: Path, content: Content) -> bool:
-    return path.is_file() and path.stat().st_size == content.size and file_sha256(path) == content.sha256

@@ -25,8 +25,7 @@ from ..answering.ask import Answerer
 from ..answering.candidates import Readings, adds_words, answer_key, content_terms, topic_section
 from ..evaluation.corpus import read_questions
 from ..evaluation.results import digest, whole_lines
-from ..library.loaded_models import stages_below
-from ..open import open as open_library
+from ..open import open_encoded
 
 RUN = Path("run") / "calibration"
 QUESTIONS_AT_ONCE = 16
@@ -114,9 +113,8 @@ def observe(
     observations: list[Observation] = []
     for domain, path in domains_of(folders).items():
         wordings = wordings_of(read_questions(path)[::every], everyday)
-        with open_library(folders / domain, reader / RUN / f"index-{domain}", cache=False) as library:
-            library.sync(on_progress=on_progress)
-            library.encode_for(stages_below([retriever]), "builtin", on_progress=on_progress)
+        index = reader / RUN / f"index-{domain}"
+        with open_encoded(folders / domain, index, [retriever], on_progress) as library:
             options = AskOptions(k=k, retriever=retriever, reader=str(reader), dedupe=False, read_all=True)
             asker = library.answerer(options, calibrated=False)
             with library.reading() as snapshot:
@@ -136,9 +134,13 @@ def observe(
             in_domain = file.read(domain)
             for begin in range(len(in_domain), len(wordings), QUESTIONS_AT_ONCE):
                 on_progress(f"questions about {domain}", begin, len(wordings))
-                batch = _batch_observations(asker, wordings[begin : begin + QUESTIONS_AT_ONCE], domain)
-                file.add(batch)
-                in_domain += batch
+                batch = wordings[begin : begin + QUESTIONS_AT_ONCE]
+                texts = [wording.question.question for wording in batch]
+                rankings = asker.retriever.search(texts, k)
+                rows = zip(batch, rankings, asker.read(texts, rankings), strict=True)
+                observed = [observation_of(asker, *row, domain) for row in rows]
+                file.add(observed)
+                in_domain += observed
         observations += in_domain
     return observations
 
@@ -152,13 +154,6 @@ def wordings_of(questions: Sequence[FolderQuestion], everyday: Mapping[str, Sequ
             reworded = replace(question, id=f"{question.id}-{number}", question=text)
             wordings.append(Wording(reworded, everyday=True))
     return wordings
-
-
-def _batch_observations(asker: Answerer, wordings: Sequence[Wording], domain: str) -> list[Observation]:
-    texts = [wording.question.question for wording in wordings]
-    rankings = asker.retriever.search(texts, asker.options.k)
-    rows = zip(wordings, rankings, asker.read(texts, rankings), strict=True)
-    return [observation_of(asker, wording, hits, readings, domain) for wording, hits, readings in rows]
 
 
 def observation_of(

@@ -18,6 +18,7 @@ from spanwise.errors import ModelNotFound
 from ...models.model_files import BASE_HUB_NAME, READER, STUDENT, file_sha256, read_json
 from ...models.token_model import SETTINGS
 from ...models.weights import save_mean
+from ..evaluation.results import markdown_table
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -73,8 +74,8 @@ def write_card(
         tag=tag,
         name=out.resolve().name,
         about=about,
-        settings=_table(["setting", "value"], _flat({**record, **asdict(config)})),
-        figures=_table(names, rows),
+        settings=markdown_table(["setting", "value"], *_flat({**record, **asdict(config)})),
+        figures=markdown_table(names, *rows),
         use=f"{USE[kind]} {out}",
     )
     (out / CARD).write_text(text, encoding="utf-8")
@@ -114,8 +115,3 @@ def _flat(values: Mapping[str, Any]) -> list[list[str]]:
     for name, value in values.items():
         rows += _flat(value) if isinstance(value, Mapping) else [[name.replace("_", " "), str(value)]]
     return rows
-
-
-def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [names, ["---"] * len(names), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

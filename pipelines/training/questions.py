@@ -17,6 +17,7 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 from spanwise.errors import DataMalformed
@@ -31,15 +32,14 @@ from ...corpora.datasets.folder_questions import (
     read_wordings,
     wording_key,
 )
-from ...corpora.datasets.squad import SquadArticle
 from ...corpora.json_lines import JsonObject, json_lines
 from ...corpora.sentences import sentence_spans
 from ...reader.labels import LabelStore
 from ...reader.span_reader import context_of
 from ...reader.spans import enclosing_sentences
 from ...reader.training import ReaderExample
-from ..library.loaded_models import stages_below
-from ..open import open as open_library
+from ..evaluation.results import write_whole
+from ..open import open_encoded
 
 QUESTIONS = Path(__file__).resolve().parents[2] / "corpora" / "questions"  # only in a checkout
 VALIDATION_SHARE = 20  # one article in twenty
@@ -82,14 +82,6 @@ def is_validation(title: str) -> bool:
     return int(hashlib.sha1(title.encode("utf-8")).hexdigest(), 16) % VALIDATION_SHARE == 0
 
 
-def split_articles(articles: Iterable[SquadArticle]) -> tuple[list[SquadArticle], list[SquadArticle]]:
-    """The articles to train on and those to select on."""
-    parts: dict[bool, list[SquadArticle]] = {True: [], False: []}
-    for article in articles:
-        parts[is_validation(article.title)].append(article)
-    return parts[False], parts[True]
-
-
 def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_progress) -> dict[str, Path]:
     """The files of questions in `folders`, by domain; `run` gets the passages for each question.
 
@@ -104,9 +96,7 @@ def mine_folders(folders: Path, run: Path, on_progress: ProgressCallback = no_pr
         if mined_file(run, domain).is_file():
             continue
         questions = [text for item in read_folder_items(path) for text in _wordings_of(item, wordings)]
-        with open_library(folders / domain, run / f"index-{domain}", cache=False) as library:
-            library.sync(on_progress=on_progress)
-            library.encode_for(stages_below(RANKERS), "builtin", on_progress=on_progress)
+        with open_encoded(folders / domain, run / f"index-{domain}", RANKERS, on_progress) as library:
             rankings = {
                 name: library.search_many(questions, k=DEPTH, dedupe=False, retriever=name)
                 for name in RANKERS
@@ -137,10 +127,7 @@ def _write_rankings(
 
 def _write_lines(path: Path, records: Iterable[object], ensure_ascii: bool = True) -> None:
     """Writes records as JSON lines; the file appears when it is complete."""
-    unfinished = path.with_name(f"{path.name}.part")
-    text = "".join(json.dumps(record, ensure_ascii=ensure_ascii) + "\n" for record in records)
-    unfinished.write_text(text, encoding="utf-8", newline="\n")
-    unfinished.replace(path)
+    write_whole(path, "".join(json.dumps(record, ensure_ascii=ensure_ascii) + "\n" for record in records))
 
 
 def folder_examples(folders: Path, run: Path, seed: int) -> list[ReaderExample]:
@@ -207,7 +194,11 @@ def listed_examples(
     """
     rng = random.Random(seed)
     examples = []
-    for first, *reworded in _by_question(mined_questions(folders, run)):
+    by_question = groupby(
+        mined_questions(folders, run),
+        lambda mined: (mined.domain, mined.rewords or mined.item.question, mined.item.passage),
+    )
+    for _, (first, *reworded) in by_question:
         mined = rng.choice(reworded) if reworded and rng.random() < EVERYDAY else first
         example = example_of(mined, rng, negatives)
         if labels is not None:
@@ -220,18 +211,6 @@ def listed_examples(
             example = replace(example, negatives=tuple(others[:negatives]))
         examples.append(example)
     return examples
-
-
-def _by_question(mined: Iterable[MinedQuestion]) -> Iterator[list[MinedQuestion]]:
-    """Each question with its other wordings, which follow it."""
-    wordings: list[MinedQuestion] = []
-    for question in mined:
-        if not question.rewords and wordings:
-            yield wordings
-            wordings = []
-        wordings.append(question)
-    if wordings:
-        yield wordings
 
 
 def example_of(mined: MinedQuestion, rng: random.Random, n_negatives: int = 0) -> ReaderExample:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ from ...reader.span_reader import SpanReader, SpanScores
 from ...reader.training import RECIPES, ReaderExample, ReaderTrainingConfig, fine_tune
 from ...reader.unanswerable import KINDS, unanswerable
 from .model_card import RUN, start_record, write_card
-from .questions import SHORTENED, folder_examples, listed_examples, shortened, split_articles
+from .questions import SHORTENED, folder_examples, is_validation, listed_examples, shortened
 
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
@@ -272,9 +272,9 @@ def split_examples(
     datasets: Sequence[SquadDataset], limit: int | None, seed: int
 ) -> tuple[list[ReaderExample], list[ReaderExample]]:
     """At most `limit` questions of the training articles, and some of the others; ValueError without both."""
-    training, validation = split_articles(article for dataset in datasets for article in dataset.articles)
-    examples = examples_of(training)
-    held_out = examples_of(validation)
+    articles = [article for dataset in datasets for article in dataset.articles]
+    examples = examples_of(article for article in articles if not is_validation(article.title))
+    held_out = examples_of(article for article in articles if is_validation(article.title))
     if limit is not None and limit < len(examples):
         examples = random.Random(seed).sample(examples, limit)
     if not examples or not held_out:
@@ -286,7 +286,7 @@ def split_examples(
     return examples, random.Random(SEED).sample(held_out, n_held_out)
 
 
-def examples_of(articles: Sequence[SquadArticle]) -> list[ReaderExample]:
+def examples_of(articles: Iterable[SquadArticle]) -> list[ReaderExample]:
     """One example for each answerable question, with its first gold answer."""
     return [
         ReaderExample(

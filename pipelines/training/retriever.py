@@ -76,10 +76,7 @@ def train_retriever(
 
     evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress)
     model.cpu()
-    trained = TokenModel(
-        model.backbone, model.projection, model.question_head, model.passage_head, stored.settings
-    )
-    save_token_model(out, trained)
+    save_token_model(out, stored)  # its layers are those of the student, trained in place
     weights = folder / STUDENT if folder else None
     record = {**start_record(start, weights), "lists": len(examples)}
     write_card(out, "retriever", config, record, evaluations)

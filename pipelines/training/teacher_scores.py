@@ -141,7 +141,7 @@ def mine(
         "data": hashlib.sha256(json.dumps(records).encode()).hexdigest(),
     }
     _claim(out, settings)
-    documents = paragraph_documents(("", text) for text in corpus)
+    documents = paragraph_documents(corpus)
     with document_library(documents, out / "index", on_progress=on_progress) as library:
         library.encode_for(stages_below([retriever]), "builtin", on_progress=on_progress)
         ranker = library.retriever(retriever)

@@ -181,7 +181,7 @@ def test_an_index_of_other_documents_is_refused(tmp_path: Path) -> None:
             document_library(other, tmp_path / "index", passages)
     document_library(DOCUMENTS[:2], tmp_path / "index", superset=True).close()
     with pytest.raises(ValueError, match="lacks 1 of the 1 documents"):
-        document_library(paragraph_documents([("", COPY)]), tmp_path / "index", superset=True)
+        document_library(paragraph_documents([COPY]), tmp_path / "index", superset=True)
     (tmp_path / "letters").mkdir()
     (tmp_path / "letters" / "one.txt").write_text("Dear")
     with pytest.raises(IndexNotFound, match="letters"):
