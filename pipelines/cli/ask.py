@@ -121,6 +121,7 @@ def ask(
         max_sentences=WRITTEN_SENTENCES,
         **asdict(generator),
     )
+    write = write or options.decide == "model"
     if write:
         generator.say_what_is_sent()
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
@@ -189,7 +190,7 @@ def _answer(
     """Answer with written sentences, or else with a quote."""
     if write:
         summary = _summarized(library, question, options, not json)
-        if json or not summary.is_refusal:
+        if json or not summary.is_refusal or summary.decided_by == "model":
             say_partial(library.left_out(options))
             _print_summary(summary, json)
             return
