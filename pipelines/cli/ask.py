@@ -122,7 +122,7 @@ def ask(
         **asdict(generator),
     )
     write = write or options.decide == "model"
-    if write:
+    if write and not explain:
         generator.say_what_is_sent()
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
     with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
