@@ -151,8 +151,7 @@ class Summarizer:
             relevance = float(not _is_heading(sentence))
             passages[sentence.passage.id].append(replace(sentence, relevance=relevance))
         n_left = getattr(generator, "context_tokens", CONTEXT_TOKENS)
-        n_left -= MAX_TOKENS * self.options.max_sentences
-        n_left -= _n_tokens(generator, self._messages(question, ()))
+        n_left -= MAX_TOKENS * self.options.max_sentences + _n_tokens(generator, self._messages(question, ()))
         chosen = []
         for passage in filter(None, passages.values()):
             n_tokens = generator.count_tokens(_line(passage)) + LINE_TOKENS
@@ -376,7 +375,8 @@ def _reports(question: str, sentence: str) -> bool:
 
 
 def _line(sentences: Sequence[Sentence]) -> str:
-    return " ".join(shown(sentence.span) for sentence in sentences)
+    *before, last = sentences
+    return " ".join([*(shown(each.span) + ":" * _is_heading(each) for each in before), shown(last.span)])
 
 
 def _n_tokens(generator: Generator, messages: Sequence[Message]) -> int:
