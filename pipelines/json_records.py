@@ -32,6 +32,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     return {
         "question": answer.question,
         "outcome": answer.outcome,
+        "decided_by": answer.decided_by,
         "answer": answer_span_record(answer.best) if answer.best else None,
         "candidates": [answer_span_record(each) for each in answer.candidates],
         "parts": [answer_span_record(part) for part in answer.parts],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Literal, get_args
 
 ProgressCallback = Callable[[str, int, int], None]
 """Called with the name of a task, the number of steps that are complete, and the number of all steps."""
@@ -124,6 +125,9 @@ class AskOptions(SearchOptions):
 QUOTE = "quote"
 """The generator that writes nothing: sentences of the documents are quoted."""
 
+Decider = Literal["reader", "model"]
+"""What decides whether there is an answer: the reader, or the model that writes it."""
+
 
 @dataclass(frozen=True, slots=True)
 class SummaryOptions(AskOptions):
@@ -138,6 +142,8 @@ class SummaryOptions(AskOptions):
             model, "openai:MODEL" of the server at `base_url`, or an object with a method `generate`.
         base_url: the address of the server of an "openai:" generator.
         timeout_s: the time limit of the generator in seconds; None for no limit.
+        decide: "reader": a generator writes only if the reader finds an answer. "model": the generator reads
+            the best passages and answers or declines; the reader is not asked.
     """
 
     document: str | None = None
@@ -145,6 +151,7 @@ class SummaryOptions(AskOptions):
     generator: str | object = QUOTE
     base_url: str = ""
     timeout_s: float | None = None
+    decide: Decider = "reader"
 
     def __post_init__(self) -> None:
         """`ValueError` for numbers out of range."""
@@ -153,6 +160,13 @@ class SummaryOptions(AskOptions):
             raise ValueError(f"max_sentences is {self.max_sentences}, expected at least 1")
         if self.timeout_s is not None and not self.timeout_s > 0:
             raise ValueError(f"timeout_s is {self.timeout_s}, expected more than 0")
+        if self.decide not in get_args(Decider):
+            raise ValueError(f"decide is {self.decide!r}, expected reader or model")
+        if self.decide == "model" and self.generator in (QUOTE, None):
+            raise ValueError(
+                "--decide model needs a model. Name it with --generator: local, FILE.gguf, or openai:MODEL "
+                "with --base-url"
+            )
 
 
 @dataclass(frozen=True, slots=True)

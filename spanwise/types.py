@@ -29,6 +29,7 @@ from .options import (
     QUOTE as QUOTE,
     AskOptions as AskOptions,
     ClusterOptions as ClusterOptions,
+    Decider as Decider,
     Filter as Filter,
     FilterResult as FilterResult,
     ProgressCallback as ProgressCallback,
@@ -232,6 +233,7 @@ class Answer:
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
+        decided_by: "reader"; an answer that a model decides is a `Summary`.
     """
 
     question: str
@@ -254,6 +256,7 @@ class Answer:
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
     left_out: str = ""
+    decided_by: Decider = "reader"
 
     @property
     def outcome(self) -> Literal["answer", "not sure", "not found"]:
@@ -433,6 +436,7 @@ class Summary:
         overview: the overview; None for a question.
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
+        decided_by: what decided whether there is an answer: "reader" or "model".
     """
 
     question: str
@@ -447,6 +451,12 @@ class Summary:
     overview: Overview | None = None
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
+    decided_by: Decider = "reader"
+
+    @property
+    def outcome(self) -> Literal["answer", "not found"]:
+        """Answered or an overview, or declined."""
+        return "not found" if self.is_refusal else "answer"
 
     @property
     def is_refusal(self) -> bool:

@@ -1,22 +1,64 @@
 """An overview of documents: counts by format, dates, and a line with headings for each document or folder."""
 
+from __future__ import annotations
+
 import re
+import time
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from spanwise.types import Overview, OverviewEntry
+from spanwise.types import QUOTE, GeneratorUse, Overview, OverviewEntry, Summary, SummaryOptions
 
 from ...corpora.front_matter import without_tags
 from ...corpora.reading import names_of
 from ...index.schema import Description
 from ...index.snapshot import Snapshot
+from ..folders import Root, resolve_document_id
 from .filters import DATE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..library.open_commit import OpenCommit
 
 MAX_ENTRIES = 20  # of an overview; also headings of an entry
 MAX_LINE = 150  # characters
 DAY = re.compile(r"(?<!\w)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def overview_summary(commit: OpenCommit, options: SummaryOptions, roots: Sequence[Root]) -> Summary:
+    """The overview of the document, or of all documents that the filter selects."""
+    began = time.perf_counter()
+    selection = commit.selection(options.where)
+    selected = selection.passage_ids if selection else None
+    ids = _passage_ids(commit.snapshot, selected, options, roots)
+    return Summary(
+        question="",
+        sentences=(),
+        dropped=(),
+        generator=GeneratorUse(QUOTE),
+        passages=len(ids),
+        nearest=(),
+        retriever="",
+        overview=overview(commit.snapshot, ids) if ids else None,
+        scope=selection.scope if selection else None,
+        timings_ms={"retrieve": (time.perf_counter() - began) * 1000, "write": 0.0},
+    )
+
+
+def _passage_ids(
+    snapshot: Snapshot, selected: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
+) -> list[int]:
+    """All passages of a document, or the selected ones, by document and place."""
+    if options.document is not None:
+        document_id = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
+        selected = snapshot.passage_ids_of([document_id])
+    among = None if selected is None else set(selected.tolist())
+    return [number for number in snapshot.passage_ids().tolist() if among is None or number in among]
 
 
 def overview(snapshot: Snapshot, passage_ids: Sequence[int]) -> Overview:

@@ -4,7 +4,8 @@ With a question, sentences of the best passages are quoted, the one with the ans
 there is an overview of a document or folder. A generator reads only the sentences that the reader marks as
 relevant, with their neighbours. It is not called if the reader declines. Each written sentence is compared
 with the sentences that were read (`reader.support`). It cites those that support it. Otherwise it is dropped,
-and the quoted answer is shown unless it is cited already.
+and the quoted answer is shown unless it is cited already. A generator that decides reads the best passages;
+no quote is shown, and without a supported sentence the question is declined.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from spanwise.errors import GenerationFailed
 from spanwise.types import (
     QUOTE,
     Citation,
@@ -34,21 +36,17 @@ from spanwise.types import (
 
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import STOP_WORDS, Analyzer
-from ...index.snapshot import Snapshot
-from ...reader.generators.protocol import REFUSAL, chat_messages
+from ...reader.generators.protocol import REFUSAL, chat_messages, declines
 from ...reader.support import Checker
-from ..folders import Root, resolve_document_id
+from ..folders import Root
 from ..json_records import filter_record, hit_record, place_record, spelling_record
 from ..plain_text import shown
 from .ask import place_of
 from .candidates import passage_sentences
-from .overview import overview
+from .overview import overview_summary
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from ...reader.generators.protocol import Generator
+    from ...reader.generators.protocol import Generator, Message
     from ...reader.span_reader import SpanReader
     from ..library.open_commit import OpenCommit
 
@@ -57,7 +55,8 @@ MIN_RELEVANCE = 0.5  # of a sentence that counts as relevant
 FRAGMENT = 0.5  # the weight of a short sentence, such as a table row
 MAX_TOKENS = 60  # of a written sentence
 PROMPT_TOKENS = 600  # of the sentences that a generator reads for a question
-LINE_TOKENS = 4  # for the number of a sentence
+LINE_TOKENS = 4  # for the number of a line
+CONTEXT_TOKENS = 4096  # of a generator that states no limit
 MIN_CITED = 0.3  # relevance of the first cited sentence, and of the quoted answer
 NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|when|year|date)\b", re.I)
 NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
@@ -107,13 +106,17 @@ class Summarizer:
     _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
     def answer(self, generator: Generator | None, spelling: Spelling, hits: Sequence[Hit]) -> None:
-        """Quote or write the answer; nothing is written if the reader declines."""
+        """Quote or write the answer. Nothing is written if the reader decides and declines."""
         question = spelling.text
         sentences = [
             sentence
             for sentence in sentences_of([hit.passage for hit in hits])
             if not _reports(question, shown(sentence.span))
         ]
+        if generator is not None and self._decides:
+            self.use = GeneratorUse(generator.name, generator.digest)
+            self.write(generator, question, self._passages(generator, question, hits, sentences))
+            return
         [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
         relevance = self._relevance(question, sentences)
         sentences = [
@@ -133,81 +136,119 @@ class Summarizer:
         marked = [sentence for sentence in sentences if sentence.relevance >= MIN_RELEVANCE]
         marked.sort(key=lambda sentence: -sentence.relevance)
         read = fitting(generator, [*quote, *marked], sentences)
-        self.write(generator, question, read, quote[0] if quote else None)
+        self.write(generator, question, [[each] for each in read], quote[0] if quote else None)
+
+    @property
+    def _decides(self) -> bool:
+        return self.options.decide == "model"
+
+    def _passages(
+        self, generator: Generator, question: str, hits: Sequence[Hit], sentences: Sequence[Sentence]
+    ) -> list[list[Sentence]]:
+        """The sentences of each of the best passages that fit into the context of the generator."""
+        passages: dict[int, list[Sentence]] = {hit.passage.id: [] for hit in hits}
+        for sentence in sentences:
+            relevance = float(not _is_heading(sentence))
+            passages[sentence.passage.id].append(replace(sentence, relevance=relevance))
+        n_left = getattr(generator, "context_tokens", CONTEXT_TOKENS)
+        n_left -= MAX_TOKENS * self.options.max_sentences + _n_tokens(generator, self._messages(question, ()))
+        chosen = []
+        for passage in filter(None, passages.values()):
+            n_tokens = generator.count_tokens(_line(passage)) + LINE_TOKENS
+            if n_tokens <= n_left:
+                n_left -= n_tokens
+                chosen.append(passage)
+        if sentences and not chosen:
+            raise GenerationFailed(f"no passage fits into the context of {generator.name}")
+        return chosen
+
+    def _messages(self, question: str, texts: Sequence[Sequence[Sentence]]) -> list[Message]:
+        kind = "passages" if self._decides else "sentences"
+        return chat_messages(question, list(map(_line, texts)), self.options.max_sentences, kind)
 
     def write(
-        self, generator: Generator, question: str, read: Sequence[Sentence], quote: Sentence | None = None
+        self,
+        generator: Generator,
+        question: str,
+        texts: Sequence[Sequence[Sentence]],
+        quote: Sentence | None = None,
     ) -> None:
         """Let the generator write, and check each sentence once it is complete; a refusal ends the summary.
 
-        If a sentence is unsupported, or nothing is written, the quote is shown unless it is cited already.
+        It reads `texts`: sentences, or passages if it decides. If a sentence is unsupported, or nothing is
+        written, the quote is shown unless it is cited already. GenerationFailed if it decides nothing.
         """
-        if not read:  # no sentence is relevant, or the first is too long for a prompt
+        if not texts:  # no sentence is relevant, or the first is too long for a prompt
             self._put(quote)
             return
-        lines = [shown(sentence.span) for sentence in read]
-        messages = chat_messages(question, lines, self.options.max_sentences)
+        read = list(chain.from_iterable(texts))
+        messages = self._messages(question, texts)
         pieces: list[tuple[str, float]] = []
         began = time.perf_counter()
         n_most = MAX_TOKENS * self.options.max_sentences
         generated = generator.generate(messages, n_most, self.options.timeout_s)
         try:
-            self._check_each(complete(generated, pieces), read, lines, quote)
+            is_refusal = self._check_each(complete(generated, pieces), read, quote)
         finally:
             close = getattr(generated, "close", None)  # a user's iterator may have none
             if close:
                 close()
-        n_in = sum(generator.count_tokens(message["content"]) for message in messages)
-        n_out = generator.count_tokens("".join(piece for piece, _ in pieces))
+        text = "".join(piece for piece, _ in pieces)
+        is_late = time.perf_counter() - began >= (self.options.timeout_s or math.inf)
+        is_whole = text.isspace() or bool(self.dropped)
+        if self._decides and not (self.sentences or is_refusal or (is_whole and not is_late)):
+            raise GenerationFailed(
+                f"{generator.name} wrote no whole answer, so nothing is decided. "
+                "Try again, or use --decide reader."
+            )
+        n_in = _n_tokens(generator, messages)
+        n_out = generator.count_tokens(text)
         first_ms = (pieces[0][1] - began) * 1000 if pieces else None
         self.use = GeneratorUse(generator.name, generator.digest, n_in, n_out, first_ms)
 
-    def _check_each(
-        self,
-        written: Iterable[str],
-        read: Sequence[Sentence],
-        lines: Sequence[str],
-        quote: Sentence | None,
-    ) -> None:
-        """Show or drop each written sentence, up to a refusal or the maximum number."""
+    def _check_each(self, written: Iterable[str], read: Sequence[Sentence], quote: Sentence | None) -> bool:
+        """Show or drop each written sentence, up to a refusal (True) or the maximum number."""
+        lines = [shown(sentence.span) for sentence in read]
         seen: set[str] = set()
         for sentence in written:
             if sentence.startswith(REFUSAL.rstrip(".")):
-                return
-            if sentence not in seen and not self._is_supported(sentence, read, lines):
-                self._put(quote)
-                if quote:
+                return True
+            if sentence not in seen:
+                checked = self._checked(sentence, read, lines)
+                if checked.findings and self._decides and declines(sentence):
+                    return True
+                self._add(checked)
+                if checked.findings and quote:
+                    self._put(quote)
                     seen.add(shown(quote.span))
             seen.add(sentence)
             if len(self.sentences) == self.options.max_sentences:
-                return
+                return False
         if not self.sentences:
             self._put(quote)
+        return False
 
-    def _is_supported(self, sentence: str, read: Sequence[Sentence], lines: Sequence[str]) -> bool:
-        """True if the sentence's citations support it. `on_sentence` is called in both cases."""
+    def _checked(self, sentence: str, read: Sequence[Sentence], lines: Sequence[str]) -> SummarySentence:
+        """The sentence with the citations that support it, or with findings."""
         check = checker(self.commit.analyzer).check(sentence, lines)
         cited = [read[number] for number in check.aligned]
         findings = check.findings
         if not findings and cited[0].relevance < MIN_CITED:
             findings = (Finding("extrinsic", sentence, "the cited words do not answer the question"),)
-        if findings:
-            self._add("dropped", SummarySentence(sentence, (), check.score, findings))
-        else:
-            citations = tuple(map(self._citation, cited))
-            self._add("sentence", SummarySentence(sentence, citations, check.score))
-        return not findings
+        citations = () if findings else tuple(map(self._citation, cited))
+        return SummarySentence(sentence, citations, check.score, findings)
 
-    def _add(self, kind: Literal["sentence", "dropped"], sentence: SummarySentence) -> None:
-        (self.sentences if kind == "sentence" else self.dropped).append(sentence)
+    def _add(self, sentence: SummarySentence) -> None:
+        """Keep a sentence as shown or dropped, and tell it."""
+        (self.dropped if sentence.findings else self.sentences).append(sentence)
         if self.on_sentence:
-            self.on_sentence(kind, sentence)
+            self.on_sentence("dropped" if sentence.findings else "sentence", sentence)
 
     def _put(self, quote: Sentence | None) -> None:
         """Show a sentence of a document, unless it is cited already."""
         if quote is not None and quote.span not in self._numbers:
             cited = (self._citation(quote),)
-            self._add("sentence", SummarySentence(quote.span.text, cited, 1.0, is_quote=True))
+            self._add(SummarySentence(quote.span.text, cited, 1.0, is_quote=True))
 
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
         """Quote the sentence with the answer, then relevant ones in document order; each cites itself.
@@ -333,6 +374,15 @@ def _reports(question: str, sentence: str) -> bool:
     return bool(ASKS.search(typed) and repeated) and len(before.split()) >= MIN_BEFORE
 
 
+def _line(sentences: Sequence[Sentence]) -> str:
+    *before, last = sentences
+    return " ".join([*(shown(each.span) + ":" * _is_heading(each) for each in before), shown(last.span)])
+
+
+def _n_tokens(generator: Generator, messages: Sequence[Message]) -> int:
+    return sum(generator.count_tokens(message["content"]) for message in messages)
+
+
 def _holds(sentence: Span, answer: Span | None) -> bool:
     """True for the sentence in which the answer begins."""
     if answer is None or sentence.document_id != answer.document_id:
@@ -371,7 +421,7 @@ def summary(summarizer: Summarizer, spelling: Spelling | None, roots: Sequence[R
     options = summarizer.options
     commit = summarizer.commit
     if spelling is None:
-        return _overview_summary(commit, options, roots)
+        return overview_summary(commit, options, roots)
     if options.document is not None:
         raise ValueError("a question is answered from all documents: give either a question or a document")
     began = time.perf_counter()
@@ -395,38 +445,8 @@ def summary(summarizer: Summarizer, spelling: Spelling | None, roots: Sequence[R
         scope=selection.scope if selection else None,
         searched_for=spelling.searched_for,
         is_unknown=spelling.is_unknown,
+        decided_by=options.decide,
     )
-
-
-def _overview_summary(commit: OpenCommit, options: SummaryOptions, roots: Sequence[Root]) -> Summary:
-    """The overview of the document, or of all documents that the filter selects."""
-    began = time.perf_counter()
-    selection = commit.selection(options.where)
-    selected = selection.passage_ids if selection else None
-    ids = _passage_ids(commit.snapshot, selected, options, roots)
-    return Summary(
-        question="",
-        sentences=(),
-        dropped=(),
-        generator=GeneratorUse(QUOTE),
-        passages=len(ids),
-        nearest=(),
-        retriever="",
-        overview=overview(commit.snapshot, ids) if ids else None,
-        scope=selection.scope if selection else None,
-        timings_ms={"retrieve": (time.perf_counter() - began) * 1000, "write": 0.0},
-    )
-
-
-def _passage_ids(
-    snapshot: Snapshot, selected: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
-) -> list[int]:
-    """All passages of a document, or the selected ones, by document and place."""
-    if options.document is not None:
-        document_id = resolve_document_id(options.document, set(snapshot.document_ids()), roots)
-        selected = snapshot.passage_ids_of([document_id])
-    among = None if selected is None else set(selected.tolist())
-    return [number for number in snapshot.passage_ids().tolist() if among is None or number in among]
 
 
 def summary_record(summary: Summary) -> dict[str, Any]:
@@ -436,6 +456,8 @@ def summary_record(summary: Summary) -> dict[str, Any]:
     """
     return {
         "question": summary.question,
+        "outcome": summary.outcome,
+        "decided_by": summary.decided_by,
         "sentences": [sentence_record(sentence) for sentence in summary.sentences],
         "dropped": [sentence_record(sentence) for sentence in summary.dropped],
         "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},

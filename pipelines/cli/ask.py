@@ -121,7 +121,8 @@ def ask(
         max_sentences=WRITTEN_SENTENCES,
         **asdict(generator),
     )
-    if write:
+    write = write or options.decide == "model"
+    if write and not explain:
         generator.say_what_is_sent()
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
     with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
@@ -189,7 +190,7 @@ def _answer(
     """Answer with written sentences, or else with a quote."""
     if write:
         summary = _summarized(library, question, options, not json)
-        if json or not summary.is_refusal:
+        if json or not summary.is_refusal or summary.decided_by == "model":
             say_partial(library.left_out(options))
             _print_summary(summary, json)
             return

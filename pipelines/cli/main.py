@@ -46,7 +46,7 @@ VERBS = {
 }
 # Options that only --help-all shows. The subcommands of eval and train show all options.
 RARE = (
-    "rerank rerank_model reader base_url dedupe meta document timeout allow_host "
+    "rerank rerank_model reader base_url decide dedupe meta document timeout allow_host "
     "allow_origin token_file colbert lexical_only retry ray replicas require_all_shards no_wait"
 ).split()
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
-from spanwise.types import QUOTE, ClusterOptions, Filter, SearchOptions
+from spanwise.types import QUOTE, ClusterOptions, Decider, Filter, SearchOptions
 
 from ..folders import nearest_index, resolve_index
 from ..library.library import Library
@@ -150,11 +150,19 @@ class GeneratorGroup:
     base_url: Annotated[
         str, Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
     ] = ""
+    decide: Annotated[
+        Decider,
+        Option(
+            help="What decides whether there is an answer: the reader, or the model of --generator, which "
+            "reads the best passages and writes the answer."
+        ),
+    ] = "reader"
 
-    def say_what_is_sent(self) -> None:
+    def say_what_is_sent(self, texts: str = "") -> None:
         """Say on stderr what leaves this machine, if the generator is on another one."""
         if host := sent_to(self.generator, self.base_url):
-            say(f"each question and the sentences found for it are sent to {host}")
+            texts = texts or ("passages" if self.decide == "model" else "sentences")
+            say(f"each question and the {texts} found for it are sent to {host}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def serve(
     options = SummaryOptions(
         retriever=retriever or "", reader=reader, rerank=rerank_model, **asdict(generator)
     )
-    generator.say_what_is_sent()
+    generator.say_what_is_sent("passages")  # a request may let the model decide
     if cluster.ray is not None:
         if folder is not None or watch or port == 0:
             raise BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")

@@ -33,7 +33,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from spanwise import errors
-from spanwise.types import Answer, Document, Filter, SearchOptions, SummaryOptions, SummarySentence
+from spanwise.types import (
+    QUOTE,
+    Answer,
+    Decider,
+    Document,
+    Filter,
+    SearchOptions,
+    Summary,
+    SummaryOptions,
+    SummarySentence,
+)
 
 from ...corpora.folder import read_regular
 from ...corpora.ignore import path_matcher
@@ -124,6 +134,7 @@ class SummaryBody(Body):
     max_sentences: Annotated[int, Field(ge=1, le=50)] = 5
     stream: bool = False
     k: K = 20
+    decide: Decider | None = None
     where: Where = Field(default_factory=Where)
 
 
@@ -190,7 +201,9 @@ class Routes:
     def status(self) -> Record:
         """The figures of the index."""
         figures = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
-        return Record({**figures, "retriever": self._library.default_retriever})
+        options = self._options
+        writing = {"has_generator": options.generator != QUOTE, "decide": options.decide}
+        return Record({**figures, "retriever": self._library.default_retriever, **writing})
 
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
@@ -313,10 +326,16 @@ class Routes:
     def chat(self, body: ChatBody) -> Response:
         """The answer as an OpenAI chat completion; the whole record is under the key `spanwise`."""
         asked = body.question()
-        answer = self._library.ask(asked.question, self._options, **self._changes(asked))
+        changes = self._changes(asked)
+        result: Answer | Summary
+        if self._options.decide == "model":
+            result = self._library.summarize(asked.question, self._options, **changes)
+            record = {"spanwise": summary_record(result)}
+        else:
+            result = self._library.ask(asked.question, self._options, **changes)
+            record = {"spanwise": answer_record(result)}
         head = {"id": f"chatcmpl-{uuid4().hex}", "created": 0, "model": "spanwise"}
-        text, marks = chat_text(answer)
-        record = {"spanwise": answer_record(answer)}
+        text, marks = chat_text(result)
         if body.stream:
             return StreamingResponse(_chunks(head, text, marks, record), media_type="text/event-stream")
         message = {"role": "assistant", "content": text, "refusal": None, "annotations": marks}
@@ -325,7 +344,8 @@ class Routes:
 
     def _changes(self, body: SearchBody | SummaryBody) -> dict[str, Any]:
         """The options that a request changes."""
-        changes = body.model_dump(exclude={"question", "where", "stream"}) | {"where": body.where.filter()}
+        changes = body.model_dump(exclude={"question", "where", "stream"}, exclude_none=True)
+        changes["where"] = body.where.filter()
         changes["rerank"] = (self._options.rerank or "builtin") if changes.get("rerank") else ""
         return changes | {"retriever": changes.get("retriever") or self._options.retriever}
 
@@ -336,20 +356,29 @@ class Routes:
             raise errors.DocumentNotFound(f"no document has the id {document_id!r}") from None
 
 
-def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
-    """The sentence that answers, with a citation mark, and the citation in OpenAI's form."""
-    if answer.candidates:
+def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
+    """The sentences that answer, with citation marks, and the citations in OpenAI's form."""
+    if isinstance(answer, Answer) and answer.candidates:
         spans = [candidate.span for candidate in answer.candidates]
         candidates = "; ".join(f"“{shown(span)}” ({span.document_id})" for span in spans)
         return f"Not sure. Candidates: {candidates}", []
-    if answer.best is None:
+    if isinstance(answer, Summary) and answer.sentences:
+        text = answer.text
+        cited = [citation.span for citation in answer.citations]
+    elif isinstance(answer, Answer) and answer.best:
+        text = f"{' '.join(answer.best.context.text.split())} [1]"
+        cited = [answer.best.span]
+    else:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
         return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []
-    text = " ".join(answer.best.context.text.split())
-    span = answer.best.span
-    url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
-    place = {"start_index": len(text) + 1, "end_index": len(text) + 4, "title": span.document_id, "url": url}
-    return f"{text} [1]", [{"type": "url_citation", "url_citation": place}]
+    marks = []
+    for number, span in enumerate(cited, start=1):
+        mark = f"[{number}]"
+        start = text.rindex(mark)
+        url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
+        place = {"start_index": start, "end_index": start + len(mark), "title": span.document_id, "url": url}
+        marks.append({"type": "url_citation", "url_citation": place})
+    return text, marks
 
 
 def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str, Any]) -> Iterator[str]:

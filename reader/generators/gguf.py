@@ -66,6 +66,8 @@ def checked_file(path: Path, sha256: str = "") -> Path:
 class LlamaCpp(ChatServer):
     """A GGUF model in this process; ModelRejected if llama.cpp cannot load the file."""
 
+    context_tokens = CONTEXT_TOKENS
+
     def __init__(self, path: Path) -> None:
         with needing("llm"):
             from xllamacpp import CommonParams, Server

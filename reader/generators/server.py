@@ -30,6 +30,7 @@ class ChatServer:
     """
 
     digest = ""
+    context_tokens = 8192  # as `count_tokens` counts, which is less than half of it in most servers' counts
 
     def __init__(self, base_url: str, model: str, key: str | None = None) -> None:
         parts = urlsplit(base_url)

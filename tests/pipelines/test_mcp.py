@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import anyio
 import pytest
@@ -14,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from starlette.testclient import TestClient
 
 from spanwise.pipelines.json_records import search_record
-from spanwise.pipelines.mcp import http_app, make_server
+from spanwise.pipelines.mcp import Tools, http_app, make_server
 from spanwise.pipelines.server.security import Access, protect
 from spanwise.types import SummaryOptions
 
@@ -57,6 +58,22 @@ def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
     assert [document["document"] for document in listed["documents"]] == ["mill.md"]
     summary = call(library, "summarize", document="tram.txt", max_sentences=2).structured_content
     assert [entry["name"] for entry in summary["overview"]["entries"]] == ["tram.txt"]
+
+
+def test_a_summary_says_that_the_model_decided(library):
+    class Declining:
+        name = "declining"
+        digest = ""
+
+        def count_tokens(self, text):
+            return len(text.split())
+
+        def generate(self, messages, max_tokens, timeout_s=None):
+            yield "The documents do not say."
+
+    options = replace(BM25, generator=Declining(), decide="model")
+    record = Tools(library, options).summarize(QUESTION)
+    assert (record["outcome"], record["decided_by"]) == ("not found", "model")
 
 
 def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):

@@ -19,6 +19,8 @@ let chosen = 0;
 let tab = "answer";
 let drawn = new Set(); // tabs that belong to the question
 let giveUp = null;
+let hasGenerator = false;
+let decide; // "reader" or "model"; the server's choice until the switch is used
 
 // Progress and errors
 
@@ -64,7 +66,7 @@ function complain(error, again) {
 
 // Questions
 
-async function ask(question, where = readFilter(), wanted = "answer") {
+async function ask(question, where = readFilter(), wanted = decide === "model" ? "summary" : "answer") {
   if (!question.trim()) return byId("question").focus();
   asked = { question: question.trim(), where };
   byId("question").value = asked.question;
@@ -298,15 +300,19 @@ function firstWords({ display, heading }) {
 // Summary and passages
 
 async function summarize(length, of = asked) {
+  await ready;
   const lengths = Object.keys(LENGTHS).map((name) =>
     button(name, () => summarize(name, of), { "aria-pressed": String(name === length) }));
+  const deciders = ["reader", "model"].map((name) =>
+    button(`${name} decides`, () => ((decide = name), summarize(length, of)), { "aria-pressed": String(name === decide) }));
   const card = element("article", { class: "card" });
-  fill(panel("summary"), !of.document && element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths), card);
+  fill(panel("summary"), !of.document && element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths),
+    hasGenerator && !of.document && element("div", { class: "switch", id: "deciders", role: "group", "aria-label": "What decides whether there is an answer" }, deciders), card);
   await work("Summarizing…", async (options) => {
     const soFar = element("div", { class: "sentences", dir: "auto" });
     const draw = (kind, { display }) => kind === "sentence" && soFar.append(element("p", {}, inLine(display)));
     fill(card, soFar);
-    const summary = await stream("/api/summarize", { ...of, max_sentences: LENGTHS[length], stream: true }, draw, options);
+    const summary = await stream("/api/summarize", { ...of, decide, max_sentences: LENGTHS[length], stream: true }, draw, options);
     const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
     const [numbers, cited] = [[...found.keys()].sort((a, b) => a - b), []];
     for (const number of numbers) cited.push(found.get(number));
@@ -316,6 +322,7 @@ async function summarize(length, of = asked) {
       [...new Set(citations.map((one) => one.number))].map(reference));
     const { name } = summary.generator;
     const written = name === "quote" ? "Quoted" : `Written by ${visible(name)}`;
+    const decided = summary.decided_by === "model" ? " The model decided whether there is an answer." : "";
     const dropped = summary.dropped.length ? ` Dropped ${counted(summary.dropped.length, "unsupported sentence")}.` : "";
     if (summary.overview) return overview(card, summary.overview);
     fill(card,
@@ -326,7 +333,7 @@ async function summarize(length, of = asked) {
       cited.length > 0 && element("ol", { class: "citations" }, cited.map((place, at) =>
         element("li", { value: numbers[at] }, button(citation(place), () => openAt(cited, at), { class: "inline" })))),
       summary.nearest.length > 0 && passageSection("Passages to look at", summary.nearest),
-      element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${dropped}`));
+      element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${decided}${dropped}`));
     say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "The documents do not answer this");
   }, () => summarize(length, of));
 }
@@ -473,6 +480,8 @@ const BEGINNINGS = ["Who", "When was", "Why", "How many", "What is", "How do I"]
 
 async function drawWelcome() {
   const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
+  hasGenerator = status.has_generator;
+  decide ??= status.decide;
   fill(byId("corpus"), `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`);
   const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
   fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));
@@ -518,6 +527,6 @@ function listen() {
 
 setTheme(kept("theme", "system"));
 listen();
-drawWelcome().catch((error) => complain(error));
+const ready = drawWelcome().catch((error) => complain(error));
 followAddress();
 if (!asked) byId("question").focus();

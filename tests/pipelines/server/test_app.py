@@ -6,6 +6,7 @@ import json
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
 from helpers.scripted_reader import read_by
@@ -23,6 +24,7 @@ from spanwise.types import SummaryOptions
 
 BASE = "http://127.0.0.1:8765"
 QUESTION = "Who built the mill?"
+BY_WORDS = SummaryOptions(retriever="bm25")
 BM25 = {"question": QUESTION, "retriever": "bm25"}
 TOKEN = "a token of nineteen"
 FILES = {
@@ -55,8 +57,8 @@ def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
     """Makes a client of a server with this access."""
     with ExitStack() as stack:
 
-        def make(**access) -> TestClient:
-            app = create_app(library, Access(**access), SummaryOptions(retriever="bm25"))
+        def make(options: SummaryOptions = BY_WORDS, **access) -> TestClient:
+            app = create_app(library, Access(**access), options)
             return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
 
         yield make
@@ -178,6 +180,59 @@ def test_a_summary_is_streamed_sentence_by_sentence(client):
     assert [json.loads(record) for _, record in events[:-1]] == whole["sentences"]
     both = client.post("/api/summarize", json={**body, "document": "tram.txt"}).text
     assert both.startswith('event: error\ndata: {"error"')
+
+
+class Writer:
+    """A model that writes one text."""
+
+    name = "writer"
+    digest = ""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def count_tokens(self, text):
+        return len(text.split())
+
+    def generate(self, messages, max_tokens, timeout_s=None):
+        yield self.text
+
+
+def test_a_request_may_let_the_model_decide(serve, client):
+    writing = serve(replace(BY_WORDS, generator=Writer("The queen sold it.")))
+    assert writing.get("/api/status").json()["has_generator"] is True
+    assert client.get("/api/status").json()["has_generator"] is False
+    body = {"question": QUESTION}
+    record = writing.post("/api/summarize", json={**body, "decide": "model"}).json()
+    assert (record["outcome"], record["decided_by"], len(record["dropped"])) == ("not found", "model", 1)
+    assert writing.post("/api/summarize", json=body).json()["decided_by"] == "reader"
+    assert client.post("/api/ask", json=body).json()["decided_by"] == "reader"
+    response = client.post("/api/summarize", json={**body, "decide": "model"})
+    assert error_of(response) == (400, "BadRequest")
+    assert "--generator" in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "marks"),
+    [
+        ("The mill was built in 1811 by Ada Rook.", "The mill was built in 1811 by Ada Rook. [1]", ["[1]"]),
+        ("Otto Falk built it.", "The answer is not in these documents.", []),
+    ],
+)
+def test_a_chat_gives_what_the_model_decides(serve, text, content, marks):
+    client = serve(replace(BY_WORDS, generator=Writer(text), decide="model"))
+    body = {"messages": [{"role": "user", "content": QUESTION}]}
+    reply = client.post("/v1/chat/completions", json=body).json()
+    message = reply["choices"][0]["message"]
+    assert message["content"].startswith(content)
+    cited = [mark["url_citation"] for mark in message["annotations"]]
+    assert [message["content"][each["start_index"] : each["end_index"]] for each in cited] == marks
+    assert reply["spanwise"]["decided_by"] == "model"
+
+
+def test_a_model_that_fails_is_a_named_error(serve):
+    client = serve(replace(BY_WORDS, generator=Writer(""), decide="model"))
+    assert error_of(client.post("/api/summarize", json={"question": QUESTION})) == (500, "GenerationFailed")
 
 
 def test_status_and_health_name_no_path(client, library):
