@@ -218,7 +218,7 @@ class Answer:
         passages_searched: the number of passages searched.
         passages_read: the number of best hits that were read.
         rejected: the nearest spans of a declined question, best first.
-        missing_terms: words of a declined question that no passage holds.
+        missing_terms: up to eight words of a declined question that no document mentions.
         nearest: the best hits.
         retriever: the name of the retriever.
         timings_ms: milliseconds by stage.
@@ -232,6 +232,7 @@ class Answer:
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
+        unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
     """
 
     question: str
@@ -254,6 +255,7 @@ class Answer:
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
     left_out: str = ""
+    unread_files: int = 0
 
     @property
     def outcome(self) -> Literal["answer", "not sure", "not found"]:
@@ -433,6 +435,7 @@ class Summary:
         overview: the overview; None for a question.
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
+        unread_files: documents that may hold the answer but could not be read; 0 unless it is a refusal.
     """
 
     question: str
@@ -447,6 +450,7 @@ class Summary:
     overview: Overview | None = None
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
+    unread_files: int = 0
 
     @property
     def is_refusal(self) -> bool:

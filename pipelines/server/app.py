@@ -43,7 +43,7 @@ from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
-from ..plain_text import shown
+from ..plain_text import language_hint, refusal, shown, unread_note
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -338,13 +338,15 @@ class Routes:
 
 def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     """The sentence that answers, with a citation mark, and the citation in OpenAI's form."""
+    hint = language_hint(answer.question)
     if answer.candidates:
         spans = [candidate.span for candidate in answer.candidates]
         candidates = "; ".join(f"“{shown(span)}” ({span.document_id})" for span in spans)
-        return f"Not sure. Candidates: {candidates}", []
+        return ". ".join(filter(None, (f"Not sure; the nearest: {candidates}", hint))), []
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
-        return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []
+        notes = (nearest and f"Nearest: {nearest}", unread_note(answer), hint)
+        return ". ".join([refusal(answer).replace("n", "N", 1), *filter(None, notes)]), []
     text = " ".join(answer.best.context.text.split())
     span = answer.best.span
     url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
