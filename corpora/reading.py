@@ -67,6 +67,7 @@ BY_ZIP_SUFFIX = {suffix: zip_format for zip_format in ZIP_FORMATS for suffix in 
 MAIL = ".eml .mht .mhtml .mbox .mbx".split()
 # Formats that are not read, with the one to save a file in.
 OLD_OFFICE = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".msg": ".eml"}
+DOCUMENT_SUFFIXES = {*BY_SUFFIX, *BY_ZIP_SUFFIX, *MAIL, *OLD_OFFICE, ".rtf", ""}
 # Text files that answer no question.
 NOT_PROSE = ".css .js .mjs .map .svg".split()
 READERS = "5"  # the version of the readers; raise it when one accepts other files or gives another text

@@ -152,10 +152,10 @@ class Catalog:
         rows = self._typed_rows(sql, id=str, size=int, mtime_ns=int, sha256=str, stamp=str)
         return {row.pop("id"): FileState(**row) for row in rows}
 
-    def unread_files(self) -> dict[str, UnreadFile]:
-        """The files that could not be read, by document id, in the order of ids."""
+    def unread_files(self, kind: str = "%") -> dict[str, UnreadFile]:
+        """The files of a kind, by default all, that could not be read, by document id in order."""
         unread = {}
-        for row in self.rows("SELECT * FROM refusals ORDER BY document_id"):
+        for row in self.rows("SELECT * FROM refusals WHERE kind LIKE ? ORDER BY document_id", kind):
             with self._typed():
                 digest = unread_digest(row)
             if digest != row.pop("digest"):

@@ -5,6 +5,7 @@ Rows of deleted passages keep their place, hold no term and are not counted.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -145,13 +146,22 @@ class LivePostings:
 
     def likely_terms(self, typed: str, most: int) -> list[tuple[float, str]]:
         """The cheapest terms for `spelled_like` with their costs, ordered by both; some may be deleted."""
-        every = {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
-        terms = sorted(term for term in every if 2 <= len(term) <= len(typed) + most)
+        terms = sorted(term for term in self._vocabulary if 2 <= len(term) <= len(typed) + most)
         words = [f"{term[:-1]}y" if term[-1] == "i" else term for term in terms]  # undo stemming
         endings = _ENDING_COST * np.arange(len(typed), -1, -1)
         costs = np.min(prefix_distances(typed, words) + endings, axis=1)
         cheapest = np.argsort(costs, kind="stable")[:MAX_LIKELY_TERMS]
         return [(float(costs[place]), terms[place]) for place in cheapest]
+
+    def has_term(self, pattern: str) -> bool:
+        """True if a regular expression matches in a term of a live passage."""
+        matching = filter(re.compile(pattern).search, self._vocabulary)
+        return any(len(self.term(term).rows) for term in matching)
+
+    @cached_property
+    def _vocabulary(self) -> set[str]:
+        """All terms, also those of deleted passages."""
+        return {term.decode("utf-8") for segment in self._segments for term in segment.terms()}
 
     def first_passages(self, term: str, n: int) -> list[int]:
         """The ids of the first n live passages that hold a term."""

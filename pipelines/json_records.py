@@ -21,7 +21,7 @@ from spanwise.types import (
     SyncReport,
 )
 
-from .plain_text import shown
+from .plain_text import language_hint, shown
 
 if TYPE_CHECKING:
     from .answering.explain import Explanation, ScoreBreakdown, StageRank
@@ -49,6 +49,8 @@ def answer_record(answer: Answer) -> dict[str, Any]:
             ],
         },
         **spelling_record(answer),
+        "unread_files": answer.unread_files,
+        "hint": language_hint(answer.question) if answer.no_answer else "",
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,
         "retriever": answer.retriever,

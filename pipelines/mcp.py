@@ -62,7 +62,8 @@ class Tools:
     def ask(self, question: Question, k: K = 20, threshold: Threshold = None, path: Path = None) -> Record:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.
 
-        Without an answer `outcome` is "not sure", with `candidates`, or "not found"; `nearest` are passages.
+        Without an answer `outcome` is "not sure", with `candidates`, or "not found"; `nearest` are passages,
+        `unread_files` counts documents that could not be read.
         """
         where = _filter(path)
         return answer_record(self.library.ask(question, self.options, k=k, threshold=threshold, where=where))

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
 from ..corpora.reading import BY_SUFFIX
+from ..index.analysis import is_english
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-    from spanwise.types import Passage, Span
+    from spanwise.types import Answer, Passage, Span
 
+ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
 PLACEHOLDER = re.compile(r"<(?!(?:[bipu]|br|code|div|em|hr|kbd|li|pre|strong|su[bp]|t[dhr])>)\w+>", re.I)
@@ -46,6 +48,24 @@ def _visible_character(c: str) -> str:
     if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn"):
         return f"<U+{ord(c):04X}>"
     return c
+
+
+def refusal(answer: Answer) -> str:
+    """The words that decline a question, with those of an English one that no document mentions."""
+    words = [f"“{visible(term.of(answer.question))}”" for term in answer.missing_terms]
+    mentions = f": no document mentions {' or '.join(words)}" if words and is_english(answer.question) else ""
+    return f"not in these documents{mentions}"
+
+
+def unread_note(answer: Answer) -> str:
+    """The number of documents that could not be read, in a sentence; "" for none."""
+    n_files = answer.unread_files
+    return f"{n_files:,} file{'s' * (n_files > 1)} could not be read" if n_files else ""
+
+
+def language_hint(question: str) -> str:
+    """What to do about a declined question in another language; "" for one in English."""
+    return "" if is_english(question) else ENGLISH
 
 
 def shown(quote: Span | Passage) -> str:

@@ -36,8 +36,8 @@ from .candidates import (
     ranked_candidates,
     topic_section,
 )
-from .filters import Selection
-from .spelling import spelling_of
+from .filters import Selection, count_unread
+from .spelling import spelling_of, unmentioned
 
 T = TypeVar("T")
 
@@ -252,8 +252,8 @@ class Answerer:
         if best is None:
             near = self._candidates(spelling.text, shown, hits[:n_read], document_of)
             rejected = tuple(shown[:N_NEAREST])
-            missing = spelling.missing_terms
-            return replace(answer, rejected=rejected, missing_terms=missing, candidates=near)
+            declined = replace(answer, rejected=rejected, candidates=near)
+            return declined if answer.passages_unread else self._with_unknown(declined, spelling)
         alternatives = [
             span
             for span in shown[1:]
@@ -263,6 +263,15 @@ class Answerer:
             answer,
             alternatives=tuple(alternatives[: self.options.alternatives]),
             parts=self._parts(shown, ranked, threshold),
+        )
+
+    def _with_unknown(self, declined: Answer, spelling: Spelling) -> Answer:
+        """The declined question with the words that no document mentions, and the number of unread files."""
+        where = self.selection.scope.where if self.selection else None
+        return replace(
+            declined,
+            missing_terms=unmentioned(spelling, self.snapshot, self.analyzer),
+            unread_files=0 if declined.candidates else count_unread(self.snapshot, where),
         )
 
     def _candidates(

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from spanwise.errors import FilterUnknown
 from spanwise.types import Filter, FilterResult
 
-from ...corpora.ignore import composed, path_matcher
-from ...corpora.reading import names_of, type_name
+from ...corpora.front_matter import inner_suffix
+from ...corpora.ignore import IGNORE_FILE, composed, path_matcher
+from ...corpora.reading import DOCUMENT_SUFFIXES, names_of, type_name
 from ...index.schema import Description
 from ...index.snapshot import Snapshot
 
@@ -45,6 +46,23 @@ def select(snapshot: Snapshot, where: Filter) -> Selection:
     near = "" if chosen or not where.paths else _nearest_path(where.paths[0], snapshot.document_ids())
     scope = FilterResult(where, len(chosen), snapshot.n_documents, len(passage_ids), near)
     return Selection(scope, passage_ids)
+
+
+def count_unread(snapshot: Snapshot, where: Filter | None) -> int:
+    """The number of files of a document format, not empty, that were rejected and that a filter may select.
+
+    They have no metadata, and their date is the time of the file.
+    """
+    where = where or Filter()
+    types = tuple(f".{name}" for each in where.types for name in names_of(type_name(each)))
+    files = [
+        Description(name, "", "", file.mtime_ns or 1, {})
+        for name, file in snapshot.unread_files("rejected").items()
+        if inner_suffix(name) in DOCUMENT_SUFFIXES and name.lower().endswith(types or "")
+        if file.size or not file.mtime_ns  # without a time it could not be opened
+    ]
+    is_chosen = path_matcher((*where.paths, f"!{IGNORE_FILE}"))
+    return sum(is_chosen(file.id) for file in compress(files, _in_period(files, where)))
 
 
 def _nearest_path(pattern: str, document_ids: Iterable[str]) -> str:

@@ -1,5 +1,6 @@
 """Spelling correction: misspelled words of a question are replaced by words of the documents."""
 
+import re
 from collections import Counter
 
 from spanwise.types import QuestionTerm, SearchedWord, Spelling
@@ -11,6 +12,8 @@ from ...models.model_files import base_vocabulary
 
 MIN_LETTERS = 4  # of a word that is corrected: one edit often turns a shorter word into another
 MIN_LETTERS_OF_TWO = 8  # of a word that may be two edits away
+MAX_MISSING = 8  # words that are looked for inside others
+ENDING = re.compile(r"(?<=\w{3})[eiy]\Z|(?<=(\w))\1\Z")
 N_PASSAGES = 3  # passages per term that are searched for its words
 QUOTES = tuple('"“„«')
 
@@ -45,6 +48,18 @@ def spelling_of(question: str, snapshot: Snapshot, analyzer: Analyzer) -> Spelli
             missing[token.word] = term
     is_unknown = bool(tokens) and unknown == tokens and not searched_for
     return Spelling(question, tuple(searched_for), tuple(missing.values())[::-1], is_unknown)
+
+
+def unmentioned(spelling: Spelling, snapshot: Snapshot, analyzer: Analyzer) -> tuple[QuestionTerm, ...]:
+    """The first missing words that are no part of a word of the documents."""
+
+    def is_part(place: QuestionTerm) -> bool:
+        word = analyzer.tokens(place.of(spelling.question))[0].word
+        term = analyzer.term(word)
+        # The stem of a longer word with the same ending may lack more: "fill" ends "refil".
+        return snapshot.postings().has_term(f"{word}|{term}|{ENDING.sub('', term)}$")
+
+    return tuple(place for place in spelling.missing_terms[:MAX_MISSING] if not is_part(place))
 
 
 def _is_misspelled(question: str, token: Token, analyzer: Analyzer) -> bool:

@@ -40,9 +40,10 @@ from ...reader.generators.protocol import REFUSAL, chat_messages, declines
 from ...reader.support import Checker
 from ..folders import Root
 from ..json_records import filter_record, hit_record, place_record, spelling_record
-from ..plain_text import shown
+from ..plain_text import language_hint, shown
 from .ask import place_of
 from .candidates import passage_sentences
+from .filters import count_unread
 from .overview import overview_summary
 
 if TYPE_CHECKING:
@@ -446,6 +447,7 @@ def summary(summarizer: Summarizer, spelling: Spelling | None, roots: Sequence[R
         searched_for=spelling.searched_for,
         is_unknown=spelling.is_unknown,
         decided_by=options.decide,
+        unread_files=0 if summarizer.sentences else count_unread(commit.snapshot, options.where),
     )
 
 
@@ -467,6 +469,8 @@ def summary_record(summary: Summary) -> dict[str, Any]:
         "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
         **({"overview": asdict(summary.overview)} if summary.overview else {}),
         **spelling_record(summary),
+        "unread_files": summary.unread_files,
+        "hint": language_hint(summary.question) if summary.is_refusal else "",
         **filter_record(summary.scope),
     }
 

@@ -21,6 +21,7 @@ from ..answering.summarize import summary_record
 from ..folders import user_cache
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
+from ..library.loaded_models import command
 from . import options as opt
 from .index import encode_in_background, synced
 from .show import (
@@ -199,7 +200,7 @@ def _answer(
     if json:
         print_json(answer_record(answer))
     else:
-        show_answer(answer, verbose)
+        show_answer(answer, verbose, listing=command("status", library.store.path))
 
 
 def _summarized(library: Library, question: str | None, options: SummaryOptions, is_shown: bool) -> Summary:
@@ -231,7 +232,7 @@ def _explain(
     if json:
         print_json(explanation_record(explanation))
     else:
-        show_explanation(explanation, verbose)
+        show_explanation(explanation, verbose, command("status", library.store.path))
 
 
 def _answer_lines(answer: Callable[[str], None], json: bool) -> None:

@@ -30,7 +30,7 @@ from spanwise.types import (
 
 from ..answering.overview import overview_lines
 from ..answering.summarize import shown_sentence
-from ..plain_text import display, shown, visible
+from ..plain_text import display, language_hint, refusal, shown, unread_note, visible
 
 if TYPE_CHECKING:
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
@@ -56,8 +56,8 @@ LABELS = {
 MAX_QUOTE = 280  # characters
 MAX_PLACES = 3
 MAX_FIRST_WORDS = 70  # characters
-ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
 EXPLAIN = "see why with: --explain"
+LISTING = "spanwise status"
 MAX_WORD = 20  # characters; a longer word may be cut
 
 
@@ -174,11 +174,9 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
 
 
 def say_spelling(result: Answer | Summary | Spelling) -> None:
-    """Say on stderr which words were corrected, or that no word of the question occurs."""
+    """Say on stderr which words were corrected."""
     for searched in result.searched_for:
         say(f'searched for "{searched.word}" instead of "{searched.term.of(result.question)}"')
-    if result.is_unknown:
-        say(f"none of these words occurs in the documents; {ENGLISH}")
 
 
 def empty_filter(scope: FilterResult | None) -> str:
@@ -211,12 +209,14 @@ def show_hits(hits: Sequence[Hit]) -> None:
             show(indent, (near_duplicates(hit.duplicates), "dim"))
 
 
-def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> None:
+def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, listing: str = LISTING) -> None:
     """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
     say_partial(answer.left_out)
     if answer.best is None:
         _show_declined(answer, hint)
+        if note := unread_note(answer):
+            _show_dim(f"  {note}: {listing} --rejected")
     else:
         _show_best(answer.best)
         for part in answer.parts[1:]:
@@ -271,12 +271,10 @@ def _show_declined(answer: Answer, hint: str) -> None:
             show("  ", before, (words, "bold green"), after)
             _show_dim(f"    {place(candidate)}{_confidence(candidate)}")
     else:
-        show(("not in these documents", "bold"))
+        show((refusal(answer), "bold"))
         for hit in answer.nearest:
             show((f"  {place(replace(hit.passage, heading=()))}  ", "dim"), first_words(hit.passage))
-    if missing := [term.of(answer.question) for term in answer.missing_terms]:
-        hint = f"not in the documents: {', '.join(missing)}"
-    if hint:
+    if hint := language_hint(answer.question) or hint:
         _show_dim(f"  {hint}")
 
 
@@ -292,9 +290,9 @@ def first_words(passage: Passage) -> str:
     return _cut(words, MAX_FIRST_WORDS)
 
 
-def show_explanation(explanation: Explanation, verbose: bool = False) -> None:
+def show_explanation(explanation: Explanation, verbose: bool = False, listing: str = LISTING) -> None:
     """Print the answer, its evidence by feature, ranks by stage, and the fate of a document."""
-    show_answer(explanation.answer, verbose, hint="")
+    show_answer(explanation.answer, verbose, "", listing)
     if explanation.answer.rejected:
         _show_dim("\nrejected")
     for rejected in explanation.answer.rejected:

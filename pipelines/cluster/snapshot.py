@@ -114,9 +114,9 @@ class ShardedSnapshot:
         """The state of the file of each document, by id."""
         return _by_id(self._parts("files"))
 
-    def unread_files(self) -> dict[str, Any]:
-        """The files that were not read, by id."""
-        return _by_id(self._parts("unread_files"))
+    def unread_files(self, kind: str = "%") -> dict[str, Any]:
+        """The files of a kind, by default all, that were not read, by id."""
+        return _by_id(self._parts("unread_files", kind))
 
     def passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in this order; `ValueError` for an id that is not in the index."""
@@ -167,6 +167,10 @@ class ShardedSnapshot:
         terms = [term for _, term in sorted(set(likely))[:MAX_LIKELY_TERMS]]
         df = self.statistics(terms).df
         return [term for term in terms if df[term]]
+
+    def has_term(self, pattern: str) -> bool:
+        """True if a term of a live passage matches; see `LivePostings`."""
+        return any(self._parts("has_term", pattern))
 
     def first_passages(self, term: str, n: int) -> list[int]:
         """The ids of the first n live passages that hold a term, by (document id, start)."""

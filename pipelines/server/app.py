@@ -13,7 +13,7 @@ import re
 import sys
 from base64 import b64encode
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
@@ -40,6 +40,7 @@ from spanwise.types import (
     Document,
     Filter,
     SearchOptions,
+    Span,
     Summary,
     SummaryOptions,
     SummarySentence,
@@ -53,7 +54,7 @@ from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
-from ..plain_text import shown
+from ..plain_text import language_hint, refusal, shown, unread_note
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -358,19 +359,21 @@ class Routes:
 
 def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
     """The sentences that answer, with citation marks, and the citations in OpenAI's form."""
+    if isinstance(answer, Summary) and answer.sentences:
+        return _with_marks(answer.text, [citation.span for citation in answer.citations])
+    if isinstance(answer, Answer) and answer.best:
+        return _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
+    hint = language_hint(answer.question)
     if isinstance(answer, Answer) and answer.candidates:
         spans = [candidate.span for candidate in answer.candidates]
         candidates = "; ".join(f"“{shown(span)}” ({span.document_id})" for span in spans)
-        return f"Not sure. Candidates: {candidates}", []
-    if isinstance(answer, Summary) and answer.sentences:
-        text = answer.text
-        cited = [citation.span for citation in answer.citations]
-    elif isinstance(answer, Answer) and answer.best:
-        text = f"{' '.join(answer.best.context.text.split())} [1]"
-        cited = [answer.best.span]
-    else:
-        nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
-        return f"The answer is not in these documents.{f' Nearest: {nearest}.' if nearest else ''}", []
+        return ". ".join(filter(None, (f"Not sure; the nearest: {candidates}", hint))), []
+    nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
+    notes = (nearest and f"Nearest: {nearest}", unread_note(answer), hint)
+    return ". ".join([refusal(answer).replace("n", "N", 1), *filter(None, notes)]), []
+
+
+def _with_marks(text: str, cited: Sequence[Span]) -> tuple[str, list[dict[str, Any]]]:
     marks = []
     for number, span in enumerate(cited, start=1):
         mark = f"[{number}]"

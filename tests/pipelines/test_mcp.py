@@ -76,6 +76,16 @@ def test_a_summary_says_that_the_model_decided(library):
     assert (record["outcome"], record["decided_by"]) == ("not found", "model")
 
 
+def test_a_declined_question_has_the_number_of_unread_files_and_a_hint(library, folder, monkeypatch):
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    library.sync(vectors=False)
+    read_by(library, monkeypatch, ("Ada Rook", 0.0, 9.0))
+    record = call(library, "ask", question="Wer hat den Zeppelin verkauft?").structured_content
+    assert record["outcome"] == "not found"
+    assert record["unread_files"] == 1
+    assert "read English" in record["hint"]
+
+
 def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):
     text = library.document("sub/weir.html").text
     window = call(library, "read_document", document="weir.html", start=4, end=9).structured_content

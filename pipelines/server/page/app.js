@@ -240,10 +240,10 @@ function evidence() {
   return element("details", { id: "evidence", ontoggle }, element("summary", {}, "Evidence"), body);
 }
 
-/** The words that were searched instead of misspelled ones, and whether none occurs at all. */
-function spelling({ searched_for: words, is_unknown: isUnknown }) {
+/** The words that were searched instead of misspelled ones, unread files, and a hint. */
+function spelling({ searched_for: words, unread_files: unread, hint }) {
   const instead = words.map(({ text, used }) => note(`Searched for “${visible(used)}” instead of “${visible(text)}”.`));
-  return [...instead, isUnknown && note("None of these words occurs in the documents; the built-in models read English.")];
+  return [...instead, unread > 0 && note(`${counted(unread, "file")} could not be read: spanwise status --rejected`), hint && note(`${hint}.`)];
 }
 
 function footnote() {
@@ -257,17 +257,18 @@ function footnote() {
   return [...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
 }
 
-/** A declined question: candidates, passages to look at, and words that occur nowhere. */
+/** A declined question: candidates, passages to look at, and words that no document mentions. */
 function drawDeclined() {
-  const { candidates, nearest, searched: { unknown_words: unknown } } = record;
+  const { candidates, nearest, hint, searched: { unknown_words: unknown } } = record;
   const places = candidates.map((span) => placeOf(span, "candidate"));
-  const verdict = candidates.length ? "Not sure" : "Not in these documents";
+  const verdict = candidates.length ? "Not sure; the nearest" : "Not in these documents";
+  const mentions = hint ? "" : unknown.map(({ text }) => `“${visible(text)}”`).join(" or ");
   fill(panel("answer"),
     element("article", { class: "card absent" }, element("h2", { id: "absent" }, verdict),
-      record.filter?.passages === 0 && element("p", {}, "The filters leave no document to search.",
+      record.filter?.passages === 0 && element("p", {}, `The filter matches 0 of ${counted(record.filter.of_documents, "document")}.`,
         record.filter.nearest_path && ` Did you mean the path ${visible(record.filter.nearest_path)}?`),
-      footnote(),
-      unknown.length > 0 && element("ul", { class: "unknown" }, unknown.map(unknownWord))),
+      mentions && element("p", { class: "unknown" }, `No document mentions ${mentions}.`),
+      footnote()),
     candidates.map((span, number) => element("article", { class: "card candidate" },
       element("p", { class: "words", dir: "auto" }, inSentence(span, null)),
       placeButton(places[number], () => openAt(places, number)),
@@ -277,10 +278,6 @@ function drawDeclined() {
   else closeDocument();
   say(`${verdict}. ${candidates.length ? counted(candidates.length, "candidate") : counted(nearest.length, "passage")} to look at.`);
   remember(verdict.toLowerCase());
-}
-
-function unknownWord({ text }) {
-  return element("li", {}, "“", inLine(text), "” does not occur in the documents.");
 }
 
 /** A section of passages, each with its place and first words. */
@@ -329,12 +326,12 @@ async function summarize(length, of = asked) {
       of.document && element("p", { class: "kind" }, "Summary of ", inLine(of.document)),
       ...spelling(summary),
       element("div", { class: "sentences", id: "sentences", dir: "auto" }, summary.sentences.map(sentence),
-        !summary.sentences.length && element("h2", {}, "The documents do not answer this")),
+        !summary.sentences.length && element("h2", {}, "Not in these documents")),
       cited.length > 0 && element("ol", { class: "citations" }, cited.map((place, at) =>
         element("li", { value: numbers[at] }, button(citation(place), () => openAt(cited, at), { class: "inline" })))),
       summary.nearest.length > 0 && passageSection("Passages to look at", summary.nearest),
       element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${decided}${dropped}`));
-    say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "The documents do not answer this");
+    say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "Not in these documents");
   }, () => summarize(length, of));
 }
 

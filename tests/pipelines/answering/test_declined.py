@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from helpers.scripted_reader import asker, by_margin
+from helpers.scripted_reader import asker, by_margin, confined
 
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.answering.candidates import content_terms
 from spanwise.pipelines.json_records import answer_record
-from spanwise.types import Answer
+from spanwise.types import Answer, Filter
 
 QUESTION = "Who sold the zeppelin mlil?"
 
@@ -67,3 +67,70 @@ def test_a_question_about_a_fact_has_no_section_as_a_candidate(library):
 def test_function_words_count_only_in_a_question_of_nothing_else():
     assert content_terms("How much did the mills, the mill?", Analyzer()) == {"mill"}
     assert content_terms("To be or not to be?", Analyzer()) == {"to", "be", "or", "not"}
+
+
+@pytest.fixture
+def unread(library, folder):
+    """A library with two broken documents, an empty one and a film."""
+    (folder / "sub" / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    (folder / "torn.docx").write_bytes(b"torn")
+    (folder / "film.mp4").write_bytes(b"\0\1")
+    (folder / "empty.md").touch()
+    library.sync(vectors=False)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("where", "n_files"),
+    [
+        (Filter(), 2),
+        (Filter(paths=("sub/**",)), 1),
+        (Filter(paths=("*.md",)), 0),
+        (Filter(paths=("nowhere/",)), 0),
+        (Filter(types=("md",)), 0),
+        (Filter(after="2000-01-01"), 2),
+        (Filter(before="2000-01-01"), 0),
+    ],
+)
+def test_a_refusal_counts_the_documents_of_its_filter_that_could_not_be_read(unread, where, n_files):
+    [answer] = confined(unread, where).answer([QUESTION])
+    assert answer.unread_files == n_files
+    assert answer_record(answer)["unread_files"] == n_files
+
+
+@pytest.mark.parametrize(("score", "outcome"), [(9.0, "answer"), (0.5, "not sure")])
+def test_an_answer_and_candidates_look_for_no_unread_file(unread, monkeypatch, score, outcome):
+    script = asker(unread, ("Ada Rook", score, 0.0), calibration=by_margin(0.9))
+    monkeypatch.setattr(type(script.snapshot), "unread_files", None)
+    [answer] = script.answer(["Who built the mill?"])
+    assert answer.outcome == outcome
+    assert answer.unread_files == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "is_missing"),
+    [
+        ("pelican", True),
+        ("fill", False),
+        ("boats", False),
+        ("make", False),
+        ("city", False),
+        ("bob", True),
+    ],
+)
+def test_a_word_inside_others_is_not_missing(library, folder, word, is_missing):
+    (folder / "more.txt").write_text("Refill the lifeboat. Remake the citywide list.\n")
+    library.sync(vectors=False)
+    answer = declined(library, question=f"Who has the {word}?")
+    assert bool(answer.missing_terms) is is_missing
+
+
+@pytest.mark.parametrize(("question", "hint"), [("Wer hat den Zeppelin verkauft?", True), (QUESTION, False)])
+def test_a_declined_question_in_another_language_has_a_hint(library, question, hint):
+    record = answer_record(declined(library, question=question))
+    assert ("read English" in record["hint"]) is hint
+
+
+def test_an_answer_has_no_hint(library):
+    [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Wer hat the mill gebaut?"])
+    assert answer_record(answer)["hint"] == ""

@@ -51,11 +51,21 @@ def test_a_declined_question_is_six_lines_at_most(library, folder, capsys):
     show_answer(answer_of(library, "Who sold the zeppelin mill?", ("Ada Rook", 1.0, 5.0)))
     lines = capsys.readouterr().out.splitlines()
     verdict, first, *_, hint = lines
-    assert verdict == "not in these documents"
+    assert verdict == "not in these documents: no document mentions “sold” or “zeppelin”"
     assert len(lines) <= 6
     assert first.startswith("  mill.md, line 1  It grinds <U+202E>rye")
     assert first.endswith("…")
-    assert hint == "  not in the documents: sold, zeppelin"
+    assert hint == "  see why with: --explain"
+
+
+def test_a_refusal_names_the_command_that_lists_unread_files(run, folder, arguments):
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    run("index", folder)
+    declining = [*arguments[:3], "builtin", "--retriever", "bm25", "--threshold", 1]
+    _, out, _ = run("ask", "Wer hat den Zeppelin verkauft?", *declining)
+    *_, hint, unread = out.splitlines()
+    assert hint.startswith("  the built-in models read English; ")
+    assert unread == f"  1 file could not be read: spanwise status --index {folder / '.spanwise'} --rejected"
 
 
 def test_candidates_have_their_place_and_confidence(library, capsys):

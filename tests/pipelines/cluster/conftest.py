@@ -36,6 +36,8 @@ def pair(tmp_path_factory, encoders):
     """An index, the same one in eight shards, and questions: 2,000 passages."""
     root = tmp_path_factory.mktemp("pair")
     questions = write_notes(root / "notes", 500, 560)
+    for number in range(3):
+        (root / "notes" / f"broken{number}.pdf").write_bytes(b"%PDF-1.4 broken")
     with spanwise.open(root / "notes", root / "whole", model="base", colbert="builtin", cache=False) as whole:
         whole.sync()
     shutil.copytree(root / "whole", root / "sharded")

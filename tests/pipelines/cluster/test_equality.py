@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spanwise.pipelines.answering.filters import count_unread
 from spanwise.types import Filter
 
 LEXICAL = ("tfidf", "bm25", "rank_bm25")
@@ -41,6 +42,14 @@ def test_misspelled_words_are_searched_as_in_one_index(pair):
     whole, sharded, _ = pair
     for question in ("brigde of stonne", "zzzyq qqqzz", "milll and rivver"):
         assert sharded.spelled(question) == whole.spelled(question)
+
+
+def test_unread_files_and_parts_of_words_are_those_of_all_shards(pair):
+    for library in pair[:2]:
+        with library.reading() as snapshot:
+            assert count_unread(snapshot, Filter(paths=("broken*",))) == 3
+            assert snapshot.postings().has_term("ridg")
+            assert not snapshot.postings().has_term("zzz")
 
 
 def test_contents_and_figures_are_those_of_one_index(pair):

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from helpers.scripted_reader import read_by
+from helpers.scripted_reader import asker, read_by
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
 
@@ -18,7 +18,7 @@ from spanwise.errors import IndexCorrupt, IndexLocked
 from spanwise.pipelines.json_records import answer_record, search_record
 from spanwise.pipelines.library.library import Library
 from spanwise.pipelines.server import app as server_app
-from spanwise.pipelines.server.app import create_app
+from spanwise.pipelines.server.app import chat_text, create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
 from spanwise.types import SummaryOptions
 
@@ -254,6 +254,16 @@ def test_an_openai_client_gets_the_sentence_and_its_citation(client):
     assert citation.title == "mill.md"
     chunks = chat.chat.completions.create(model="spanwise", messages=messages, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == message.content
+
+
+def test_a_chat_that_declines_names_missing_words_unread_files_and_the_language(library):
+    questions = ["Wer hat die Mühle verkauft?", "Who sold the pelican mill?"]
+    declined, english = asker(library, ("Ada Rook", 0.0, 9.0)).answer(questions)
+    unread = replace(english, unread_files=2)
+    assert "read English" in chat_text(declined)[0]
+    text = chat_text(unread)[0]
+    assert text.startswith("Not in these documents: no document mentions “sold” or “pelican”. Nearest: ")
+    assert text.endswith(". 2 files could not be read")
 
 
 @pytest.mark.parametrize(
