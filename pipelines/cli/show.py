@@ -159,7 +159,7 @@ def place(item: Passage | AnswerSpan | Citation) -> str:
     """
     passage = item if isinstance(item, Passage) else item.passage
     where = item.label or (f"line {item.line}" if item.page is None else f"page {item.page}")
-    return ", ".join(filter(None, (passage.document_id, where, " > ".join(passage.heading))))
+    return ", ".join(filter(None, (passage.document_id, where, " > ".join(item.heading))))
 
 
 def near_duplicates(duplicates: Sequence[Passage]) -> str:

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.ask import merge_same_answers
 from spanwise.pipelines.answering.candidates import answer_key
+from spanwise.pipelines.json_records import answer_span_record
 from spanwise.reader.evidence import Calibration, EarlyExit
 from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span
 
@@ -37,6 +38,15 @@ def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
     assert answer.best.page is None
     assert texts_of(answer.alternatives) == ["stones"]
     assert answer.confidence is None
+
+
+def test_an_answer_names_the_headings_above_its_span(library):
+    answer = answer_to(library, STONES, *TWO)
+    assert answer.best.heading == ("The mill",)
+    [stones] = answer.alternatives
+    assert stones.passage.heading == ("The mill",)
+    assert stones.heading == ("The mill", "Rules")
+    assert answer_span_record(stones)["heading"] == ["The mill", "Rules"]
 
 
 def test_raw_scores_rank_passages_against_each_other(library):

@@ -74,7 +74,7 @@ def test_other_answers_have_their_own_line_unless_below_five_percent(library, ca
     question = "Who built the mill with stones or six?"
     show_answer(asker(library, *script, calibration=by_margin(0.5)).answer([question])[0], verbose=True)
     out = capsys.readouterr().out
-    assert "other answers\n  stones  mill.md, line 9, The mill  (confidence 12%)\n\n" in out
+    assert "other answers\n  stones  mill.md, line 9, The mill > Rules  (confidence 12%)\n\n" in out
     assert " ms" in out.splitlines()[-1]
 
 
