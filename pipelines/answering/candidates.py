@@ -5,7 +5,7 @@ For a declined question, also the section whose heading the question names.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spanwise.types import Bounds, Document, Hit, Passage, PassageMass, ScoredSpan, Span
@@ -15,7 +15,7 @@ from ...eval.squad import normalize_answer
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
-from ...reader.spans import enclosing_sentences, log_normalizer
+from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from .spelling import FUNCTION_WORDS
 
 MAX_CANDIDATES = 80
@@ -71,9 +71,9 @@ def candidates(
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
-    `readings[i]` are the spans of `hits[i]`, best first; spans without words are left out. A sentence in two
-    overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: first the
-    best of each passage, then others in the order of the passages.
+    `readings[i]` are the spans of `hits[i]`, best first. They grow to whole words and pairs of marks; those
+    without words are left out. A sentence in two overlapping passages is one candidate, with the better span.
+    At most MAX_CANDIDATES are kept: first the best of each passage, then others in the order of the passages.
     """
     proposals = _proposals(readings)
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
@@ -164,6 +164,10 @@ def _proposals(readings: Readings) -> list[_Proposal]:
     best: dict[Span, _Proposal] = {}
     for place, spans in enumerate(readings):
         for scored in spans:
+            passage = scored.passage
+            start = scored.span.start - passage.start
+            bounds = whole_span(passage.readable, start, scored.span.end - passage.start)
+            scored = replace(scored, span=passage.span(*bounds))
             if not any(map(str.isalnum, scored.span.text)):
                 continue
             proposal = _Proposal(place, scored, sentence_of(scored), certainty(scored))

@@ -49,6 +49,14 @@ def test_an_answer_names_the_headings_above_its_span(library):
     assert answer_span_record(stones)["heading"] == ["The mill", "Rules"]
 
 
+def test_an_answer_holds_whole_words_and_pairs_of_marks(library, folder):
+    (folder / "wifi.md").write_text("The password is `quayside-guest` for (paying) guests.\n")
+    library.sync(vectors=False)
+    answer = answer_to(library, "password", ("guest`", 9.0, 0.0))
+    assert answer.text == library.document("wifi.md").text[answer.span.start : answer.span.end]
+    assert answer.text == "quayside-guest"
+
+
 def test_raw_scores_rank_passages_against_each_other(library):
     answer = answer_to(
         library, "Who opened or built mill and tram?", ("Ada Rook", 6.0, 0.0), ("Ute Falk", 2.0, 0.0)
