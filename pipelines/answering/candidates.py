@@ -23,12 +23,15 @@ MAX_CANDIDATES = 80
 CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
 SECTION_SENTENCES = 2
 # A sentence that announces, unless it has other words than these and those of the question.
-ANNOUNCES = re.compile(r"\b(?:answer|cause|depend|expla|follow|how|reason|way|why)|[:?][*_]*\Z", re.I)
+ANNOUNCES = re.compile(
+    r"\b(?:answer|cause|depend|expla|factor|follow|how|question|reason|way|what|why)|[:?][*_]*\Z", re.I
+)
 QUIET = (
     *FUNCTION_WORDS.difference(("no", "not")),
-    "answer cause clear depends different easy example explained explanation fact follow main obvious plain",
-    "quite reason several short simple simply various way work",
-    "two three four five",  # unless the question is how many
+    "actually answer cause clear complex complicated contributed depends different easily easy example",
+    "explained explanation fact factor follow good happened known listed main number obvious plain proceed",
+    "question quite reason several short simple simply step surprising various way work",
+    "two three four five six 2 3 4 5 6",  # unless the question is how many
 )
 
 Readings = Sequence[Sequence[ScoredSpan]]
