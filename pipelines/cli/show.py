@@ -266,7 +266,7 @@ def _show_declined(answer: Answer, hint: str) -> None:
         for candidate in answer.candidates:
             words = _cut(shown(candidate.span))
             sentence = _cut(shown(candidate.context))
-            words = words if words in sentence else sentence
+            sentence = sentence if words in sentence else words
             before, _, after = sentence.partition(words)
             show("  ", before, (words, "bold green"), after)
             _show_dim(f"    {place(candidate)}{_confidence(candidate)}")

@@ -339,8 +339,8 @@ class Routes:
 def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     """The sentence that answers, with a citation mark, and the citation in OpenAI's form."""
     if answer.candidates:
-        spans = [candidate.span for candidate in answer.candidates]
-        candidates = "; ".join(f"“{shown(span)}” ({span.document_id})" for span in spans)
+        contexts = [candidate.context for candidate in answer.candidates]
+        candidates = "; ".join(f"“{shown(context)}” ({context.document_id})" for context in contexts)
         return f"Not sure. Candidates: {candidates}", []
     if answer.best is None:
         nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from helpers.scripted_reader import read_by
+from helpers.scripted_reader import asker, by_margin, read_by
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
 
@@ -17,7 +17,7 @@ from spanwise.errors import IndexCorrupt, IndexLocked
 from spanwise.pipelines.json_records import answer_record, search_record
 from spanwise.pipelines.library.library import Library
 from spanwise.pipelines.server import app as server_app
-from spanwise.pipelines.server.app import create_app
+from spanwise.pipelines.server.app import chat_text, create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
 from spanwise.types import SummaryOptions
 
@@ -222,6 +222,12 @@ def test_bad_values_are_refused(client, change):
 def test_an_empty_question_is_refused_by_name(client, path):
     response = client.post(path, json={"question": " \n"})
     assert error_of(response) == (400, "QuestionEmpty")
+
+
+def test_a_chat_shows_the_sentences_of_candidates(library):
+    asked = asker(library, ("Ada Rook", 0.5, 0.0), calibration=by_margin(0.9))
+    text, _ = chat_text(asked.answer([QUESTION])[0])
+    assert text == "Not sure. Candidates: “The mill was built in 1811 by Ada Rook.” (mill.md)"
 
 
 def test_a_chat_without_a_question_is_refused(client):
