@@ -71,7 +71,6 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "display_sentence": shown(answer.context),
         "score": answer.score,
         "confidence": answer.confidence,
-        "heading": list(passage.heading),
         "passage": {key: getattr(passage, key) for key in ("id", "start", "end", "text")},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
         "agreeing": [place_record(other) for other in answer.also_in],
@@ -79,7 +78,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
 
 
 def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:
-    """The span of an answer or a citation, with page, line and label; offsets are code points."""
+    """The span of an answer or a citation, with page, line, label and headings; offsets are code points."""
     span = quote.span
     return {
         "text": span.text,
@@ -90,6 +89,7 @@ def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:
         "page": quote.page,
         "line": quote.line,
         "label": quote.label,
+        "heading": list(quote.heading),
     }
 
 

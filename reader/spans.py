@@ -13,8 +13,10 @@ SQuAD code.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -29,6 +31,32 @@ MAX_ANSWER_TOKENS = 30
 MAX_LONG_TOKENS = 160  # of an answer, for a model with an evidence head
 MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
+MAX_ROUNDS = 8  # of growth over nested pairs
+
+# An address, a phone number, a number with spaces, or a word with the signs inside it, in scripts that write
+# spaces between words. A suffix after a name or a number, as in "28-yard", is left out.
+TOKEN = re.compile(
+    (
+        r"[A-Za-z][A-Za-z\d+.-]{1,20}://[^\s<>\"`]+(?<![.,;:!?)\]'*_])"
+        r"|\+\d[\d ().-]{5,20}\d|(?<!\d)\d{1,3}(?:[ \xa0\u2009\u202f]\d{3})+(?!\d)"
+        r"|(?:(?<!\w)(?:--|[$€£¥#@~/−-]))?(?:[a-z]LETTER*(?:[-‑][a-z]LETTER*)*|LETTER+)"
+        r"(?:(?:[-‑](?![a-z]+\b)|[@/\\.&+_°\u0300-\u036f]|['’](?!s\b)|(?<=\d)[,:](?=\d)|::){1,2}"
+        r"(?:[a-z]LETTER*(?:[-‑][a-z]LETTER*)*|LETTER+))*(?:[%‰°]|\+\+)?"
+    ).replace("LETTER", r"[^\W_\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\U0010ffff]")
+)
+CODE = re.compile(r"(?<!`)(`{1,2})(?!`)([^\n]{1,300}?)(?<!`)(\1)(?!`)")
+# An opening mark, what is between, a closing mark. Brackets may be nested once.
+PAIRS = (
+    CODE,
+    re.compile(r"(?=(!?\[)((?:[^][]|\[[^][]{0,99}\]){0,300})(\]\([^()\s]{0,500}\)))"),  # a link
+    re.compile(r"(?=([(\[{])((?:[^()[\]{}]|[(\[{][^()[\]{}]{0,99}[)\]}]){0,300})([)\]}]))"),
+    re.compile(r"(<)([^<>\s]{1,300})(>)"),
+    re.compile(
+        r"(?<![*\w])(\*\*?|__?)(?=[^\s*_])((?:[^*_\n]|(?<=\w)_(?=[^\W_])){1,300})(?<!\s)(\1)(?![*\w])"
+    ),
+    re.compile(r"(?<!\w)([\"“„«])(?=\S)([^\"“”„«»]{1,300})([\"”“»])(?!\w)"),
+    re.compile(r"(?<!\w)(['‘])(?=\w)((?:[^'‘’]|(?<=\w)['’](?=\w)){1,300})(['’])(?!\w)"),
+)
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -192,6 +220,42 @@ def enclosing_sentences(sentences: Ranges, start: int, end: int) -> tuple[int, i
     if not touched:
         return start, end
     return min(start, touched[0][0]), max(end, touched[-1][1])
+
+
+def whole_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span, grown where it begins or ends inside a word, a number, an address or code.
+
+    Of a pair of quotes, brackets or other marks it holds both or none: a mark at the edge of the span is left
+    out, and one inside takes its partner in.
+
+    >>> whole_span("The password is `quayside-guest`.", 25, 32)
+    (17, 31)
+    """
+    units, pairs = _units(text)
+    for _ in range(MAX_ROUNDS):
+        before = (start, end)
+        for first, after in units:
+            if first < start < after or first < end < after:
+                start = min(start, first)
+                end = max(end, after)
+        for first, inner, outer, last in pairs:
+            if first <= start < inner < end <= outer:
+                start = inner
+            elif inner <= start < outer < end <= last:
+                end = outer
+            elif (start < inner and first < end) or (start < last and outer < end):
+                start = min(start, first)
+                end = max(end, last)
+        if before == (start, end):
+            break
+    return start, end
+
+
+@lru_cache(512)
+def _units(text: str) -> tuple[Ranges, Sequence[tuple[int, ...]]]:
+    """The ranges of words and code, and the start and end of both marks of each pair."""
+    units = [word.span() for word in TOKEN.finditer(text)] + [code.span(2) for code in CODE.finditer(text)]
+    return units, [(*pair.span(1), *pair.span(3)) for marks in PAIRS for pair in marks.finditer(text)]
 
 
 def mean_evidence(windows: Sequence[WindowLogits], offsets: Ints, start: int, end: int) -> Floats | None:

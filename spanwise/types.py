@@ -105,6 +105,7 @@ class AnswerSpan:
         verdict: "yes" or "no" for a yes-no question, else None.
         duplicates: near-duplicates of `passage`, which were not read.
         also_in: the answers of other passages with the same words, best first.
+        heading: the path of headings above the span's start, title first.
     """
 
     span: Span
@@ -118,6 +119,7 @@ class AnswerSpan:
     verdict: str | None = None
     duplicates: tuple[Passage, ...] = ()
     also_in: tuple[AnswerSpan, ...] = ()
+    heading: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -241,6 +243,7 @@ class Citation:
         page: page of the span's start, from 1; None for a format without pages.
         line: line of the span's start, from 1.
         label: the format's name of the place, such as "slide 3", or "".
+        heading: the path of headings above the span's start, title first.
     """
 
     number: int
@@ -249,6 +252,7 @@ class Citation:
     page: int | None
     line: int
     label: str
+    heading: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def quoted(best: AnswerSpan | None, check: dict[str, str]) -> str:
     if best is None:
         return ""
     if check["check"] == "heading":
-        return " ".join(best.passage.heading[1:])
+        return " ".join(best.heading[1:])
     return (
         best.span.readable if check.get("in") == "span" else f"{best.span.readable} {best.context.readable}"
     )

@@ -6,10 +6,9 @@ returned instead.
 """
 
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from typing import TypeVar
 
@@ -17,7 +16,7 @@ from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passage, Span, Spelling
 
-from ...corpora.passages import label_at
+from ...corpora.passages import passages_at
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...reader.evidence import Calibration
@@ -208,7 +207,7 @@ class Answerer:
         ranked = ranked_candidates(self.score_candidates(spelling.text, hits, readings), self.calibration)
         scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
         answer = self._answer(spelling, hits, len(readings), ranked, {**spent, "rank": scoring})
-        return AnswerTrace(answer, spelling, hits, readings, ranked)
+        return AnswerTrace(self._placed(answer), spelling, hits, readings, ranked)
 
     # Answering
 
@@ -223,10 +222,9 @@ class Answerer:
         threshold = self.options.threshold
         if threshold is None and self.calibration:
             threshold = self.calibration.threshold
-        document_of = cache(self.snapshot.document)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
-        spans = [self.answer_span(each, document_of) for each in distinct]
+        spans = [answer_span(each) for each in distinct]
         shown = merge_same_answers([replace(span, duplicates=duplicates[span.passage.id]) for span in spans])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         scope = self.selection.scope if self.selection else None
@@ -250,7 +248,7 @@ class Answerer:
             left_out=self.left_out,
         )
         if best is None:
-            near = self._candidates(spelling.text, shown, hits[:n_read], document_of)
+            near = self._candidates(spelling.text, shown, hits[:n_read])
             rejected = tuple(shown[:N_NEAREST])
             declined = replace(answer, rejected=rejected, candidates=near)
             return declined if answer.passages_unread else self._with_unknown(declined, spelling)
@@ -275,11 +273,7 @@ class Answerer:
         )
 
     def _candidates(
-        self,
-        text: str,
-        shown: Sequence[AnswerSpan],
-        read: Sequence[Hit],
-        document_of: Callable[[str], Document],
+        self, text: str, shown: Sequence[AnswerSpan], read: Sequence[Hit]
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that add words to the question."""
         terms = content_terms(text, self.analyzer)
@@ -291,10 +285,9 @@ class Answerer:
             if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
             and adds_words(span.text, terms, self.analyzer)
         ]
-        if section := topic_section(terms, read, document_of, self.analyzer):
+        if section := topic_section(terms, read, cache(self.snapshot.document), self.analyzer):
             span, passage = section
-            page, line, label = place_of(document_of, span, passage)
-            likely = [AnswerSpan(span, span, passage, page, line, 0.0, None, label), *likely]
+            likely = [AnswerSpan(span, span, passage, None, 0, 0.0, None), *likely]
         return tuple(without_overlaps(likely, lambda span: span.context)[:N_CANDIDATES])
 
     def _parts(
@@ -314,35 +307,51 @@ class Answerer:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
         return threshold is None or best.confidence >= threshold
 
-    def answer_span(
-        self, ranked: RankedCandidate, document_of: Callable[[str], Document] | None = None
-    ) -> AnswerSpan:
-        """The span of a candidate with its place and confidence."""
-        scored = ranked.candidate.scored
-        page, line, label = place_of(document_of or self.snapshot.document, scored.span, scored.passage)
-        return AnswerSpan(
-            span=scored.span,
-            context=ranked.candidate.sentence,
-            passage=scored.passage,
-            page=page,
-            line=line,
-            score=scored.score,
-            confidence=ranked.confidence,
-            label=label,
-            verdict=scored.verdict,
+    def _placed(self, answer: Answer) -> Answer:
+        """The answer whose spans have their places; only documents with a span that is shown are read."""
+        placed = partial(placed_span, cache(self.snapshot.document))
+        return replace(
+            answer,
+            best=answer.best and placed(answer.best),
+            alternatives=tuple(map(placed, answer.alternatives)),
+            rejected=tuple(map(placed, answer.rejected)),
+            parts=tuple(map(placed, answer.parts)),
+            candidates=tuple(map(placed, answer.candidates)),
         )
 
 
-def place_of(
-    document_of: Callable[[str], Document], span: Span, passage: Passage
-) -> tuple[int | None, int, str]:
-    """The page, line and label at which a span of a passage starts."""
-    line = passage.line + passage.text.count("\n", 0, span.start - passage.start)
-    if passage.page is None and not passage.label:
-        return None, line, ""
-    document = document_of(span.document_id)
-    page = bisect_right(document.page_starts, span.start) if document.page_starts else None
-    return page, line, label_at(document.labels, span.start)
+def answer_span(ranked: RankedCandidate) -> AnswerSpan:
+    """The span of a candidate with its confidence, without its place."""
+    scored = ranked.candidate.scored
+    return AnswerSpan(
+        span=scored.span,
+        context=ranked.candidate.sentence,
+        passage=scored.passage,
+        page=None,
+        line=0,
+        score=scored.score,
+        confidence=ranked.confidence,
+        verdict=scored.verdict,
+    )
+
+
+def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:
+    """The answer with the place of its span, and those with the same words with theirs."""
+    place = place_of(document_of, answer.span)
+    return replace(
+        answer,
+        page=place.page,
+        line=place.line,
+        label=place.label,
+        heading=place.heading,
+        also_in=tuple(placed_span(document_of, other) for other in answer.also_in),
+    )
+
+
+def place_of(document_of: Callable[[str], Document], span: Span) -> Passage:
+    """The passage of a span's words, whose page, line, label and headings are those of its start."""
+    [place] = passages_at(document_of(span.document_id), [(span.start, span.end)])
+    return place
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:

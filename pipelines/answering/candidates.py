@@ -4,8 +4,9 @@ For a declined question, also the section whose heading the question names.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from spanwise.types import Bounds, Document, Hit, Passage, PassageMass, ScoredSpan, Span
@@ -15,12 +16,23 @@ from ...eval.squad import normalize_answer
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
-from ...reader.spans import enclosing_sentences, log_normalizer
+from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from .spelling import FUNCTION_WORDS
 
 MAX_CANDIDATES = 80
 CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
 SECTION_SENTENCES = 2
+# A sentence that announces, unless it has other words than these and those of the question.
+ANNOUNCES = re.compile(
+    r"\b(?:answer|cause|depend|expla|factor|follow|how|question|reason|way|what|why)|[:?][*_]*\Z", re.I
+)
+QUIET = (
+    *FUNCTION_WORDS.difference(("no", "not")),
+    "actually answer cause clear complex complicated contributed depends different easily easy example",
+    "explained explanation fact factor follow good happened known listed main number obvious plain proceed",
+    "question quite reason several short simple simply step surprising various way work",
+    "two three four five six 2 3 4 5 6",  # unless the question is how many
+)
 
 Readings = Sequence[Sequence[ScoredSpan]]
 """The spans of each passage that was read, in the order of the hits; later hits were not read."""
@@ -71,11 +83,15 @@ def candidates(
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
-    `readings[i]` are the spans of `hits[i]`, best first; spans without words are left out. A sentence in two
-    overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: first the
-    best of each passage, then others in the order of the passages.
+    `readings[i]` are the spans of `hits[i]`, best first. They grow to whole words and pairs of marks; those
+    without words are left out. A sentence that only announces the answer gives way to the one after it. A
+    sentence in two overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are
+    kept: first the best of each passage, then others in the order of the passages.
     """
-    proposals = _proposals(readings)
+    quiet = set(terms_of(" ".join([question.text, *QUIET[: -1 if "many" in question.text else None]])))
+    proposals = _proposals(
+        readings, lambda sentence: bool(ANNOUNCES.search(sentence)) and quiet.issuperset(terms_of(sentence))
+    )
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
     coverage = {
         place: question.coverage(terms_of(indexed_text(passage))) for place, passage in passages.items()
@@ -159,11 +175,15 @@ class _Proposal:
     certainty: float
 
 
-def _proposals(readings: Readings) -> list[_Proposal]:
+def _proposals(readings: Readings, announces: Callable[[str], bool]) -> list[_Proposal]:
     """The best span of each sentence; the best of each passage come first."""
     best: dict[Span, _Proposal] = {}
     for place, spans in enumerate(readings):
         for scored in spans:
+            passage = scored.passage
+            start = scored.span.start - passage.start
+            bounds = whole_span(passage.readable, start, scored.span.end - passage.start)
+            scored = _answering(replace(scored, span=passage.span(*bounds)), announces)
             if not any(map(str.isalnum, scored.span.text)):
                 continue
             proposal = _Proposal(place, scored, sentence_of(scored), certainty(scored))
@@ -173,6 +193,19 @@ def _proposals(readings: Readings) -> list[_Proposal]:
     in_order = sorted(best.values(), key=lambda each: (each.place, -each.certainty, each.scored.span.start))
     firsts = {each.place: each for each in reversed(in_order)}
     return sorted(in_order, key=lambda each: each is not firsts[each.place])[:MAX_CANDIDATES]
+
+
+def _answering(scored: ScoredSpan, announces: Callable[[str], bool]) -> ScoredSpan:
+    """The span, or instead of a sentence that announces the next one that does not; without one, no words."""
+    passage = scored.passage
+    sentence = sentence_of(scored)
+    if scored.verdict or not announces(sentence.readable):
+        return scored
+    for bounds in passage_sentences(passage.readable):
+        following = passage.span(*bounds)
+        if following.start >= sentence.end and not announces(following.readable):
+            return replace(scored, span=following)
+    return replace(scored, span=passage.span(0, 0))
 
 
 def _masses(readings: Readings) -> list[PassageMass]:

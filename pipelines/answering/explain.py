@@ -16,7 +16,7 @@ from ...index.snapshot import Snapshot
 from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
-from .ask import Answerer, AnswerTrace
+from .ask import Answerer, AnswerTrace, answer_span, placed_span
 from .candidates import RankedCandidate
 from .filters import conditions_of, select
 
@@ -189,7 +189,7 @@ def _breakdown(ranked: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
     features = asdict(ranked.candidate.features).items()
     return ScoreBreakdown(
-        answerer.answer_span(ranked),
+        placed_span(answerer.snapshot.document, answer_span(ranked)),
         ranked.evidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )

@@ -285,8 +285,10 @@ class Summarizer:
     def _citation(self, sentence: Sentence) -> Citation:
         """The citation of a sentence, numbered in the order of first use."""
         number = self._numbers.setdefault(sentence.span, len(self._numbers) + 1)
-        page, line, label = place_of(self.commit.snapshot.document, sentence.span, sentence.passage)
-        return Citation(number, sentence.span, sentence.passage, page, line, label)
+        place = place_of(self.commit.snapshot.document, sentence.span)
+        return Citation(
+            number, sentence.span, sentence.passage, place.page, place.line, place.label, place.heading
+        )
 
 
 def fitting(

@@ -159,7 +159,7 @@ def place(item: Passage | AnswerSpan | Citation) -> str:
     """
     passage = item if isinstance(item, Passage) else item.passage
     where = item.label or (f"line {item.line}" if item.page is None else f"page {item.page}")
-    return ", ".join(filter(None, (passage.document_id, where, " > ".join(passage.heading))))
+    return ", ".join(filter(None, (passage.document_id, where, " > ".join(item.heading))))
 
 
 def near_duplicates(duplicates: Sequence[Passage]) -> str:
@@ -266,7 +266,7 @@ def _show_declined(answer: Answer, hint: str) -> None:
         for candidate in answer.candidates:
             words = _cut(shown(candidate.span))
             sentence = _cut(shown(candidate.context))
-            words = words if words in sentence else sentence
+            sentence = sentence if words in sentence else words
             before, _, after = sentence.partition(words)
             show("  ", before, (words, "bold green"), after)
             _show_dim(f"    {place(candidate)}{_confidence(candidate)}")

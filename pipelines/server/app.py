@@ -365,8 +365,8 @@ def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
         return _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
     hint = language_hint(answer.question)
     if isinstance(answer, Answer) and answer.candidates:
-        spans = [candidate.span for candidate in answer.candidates]
-        candidates = "; ".join(f"“{shown(span)}” ({span.document_id})" for span in spans)
+        contexts = [candidate.context for candidate in answer.candidates]
+        candidates = "; ".join(f"“{shown(context)}” ({context.document_id})" for context in contexts)
         return ". ".join(filter(None, (f"Not sure; the nearest: {candidates}", hint))), []
     nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
     notes = (nearest and f"Nearest: {nearest}", unread_note(answer), hint)

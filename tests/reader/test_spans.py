@@ -20,6 +20,7 @@ from spanwise.reader.spans import (
     log_sum_exp,
     passage_mass,
     tokenize,
+    whole_span,
     windows,
 )
 from spanwise.reader.training import token_labels
@@ -140,3 +141,40 @@ def test_the_probabilities_of_all_first_tokens_and_none_add_up_to_one():
     spans = [np.exp(float(value) - log_normalizer(masses) + ends) for some in logits for value in some]
     none = np.exp(0.6 - log_normalizer(masses) + ends)
     assert sum(spans) + none == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "cut", "whole"),
+    [
+        ("key: `quayside-guest`.", "guest`", "quayside-guest"),
+        ("Run `git push -f` now", "push", "git push -f"),
+        ("Run `git push -f` now", "Run `git", "Run `git push -f`"),
+        ("See [the guide](https://x.org/a.html) first", "See [the", "See [the guide](https://x.org/a.html)"),
+        ("See [the guide](a.html) first", "the guide", "the guide"),
+        ("Go to <https://x.org/a?b=c>.", "x.org", "https://x.org/a?b=c"),
+        ("Mail ada.rook+m@mill-town.org.", "rook", "ada.rook+m@mill-town.org"),
+        ("It is $1,250.50 at most", "250", "$1,250.50"),
+        ("From 10:30, 45% off", "45", "45%"),
+        ("Call +44 20 7946 0958 now", "7946", "+44 20 7946 0958"),
+        ("He said “keep off” there", "keep off”", "keep off"),
+        ("He said 'don't go' there", "said 'don", "said 'don't go'"),
+        ("the mill (of (old) Ada) burned", "mill (of", "mill (of (old) Ada)"),
+        ("is **very old** here", "old** here", "**very old** here"),
+        ("Smith's max_retries", "Smith", "Smith"),
+        ("a 28-yard, AS-258 thing", "28", "28"),
+        ("a 28-yard, AS-258 thing", "258", "AS-258"),
+        ("日本語の文章です。", "語の", "語の"),
+    ],
+)
+def test_a_span_grows_to_whole_words_and_pairs(text, cut, whole):
+    start = text.index(cut)
+    first, after = whole_span(text, start, start + len(cut))
+    assert text[first:after] == whole
+
+
+@given(st.text("aab1 .-`*_[]()<>\"'“”\n", max_size=40), st.integers(0, 40), st.integers(0, 40))
+def test_a_whole_span_has_nothing_left_to_grow_or_to_leave_out(text, start, end):
+    start, end = sorted((min(start, len(text)), min(end, len(text))))
+    first, after = whole_span(text, start, end)
+    assert 0 <= first <= after <= len(text)
+    assert whole_span(text, first, after) == (first, after)

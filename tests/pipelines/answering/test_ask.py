@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.ask import merge_same_answers
 from spanwise.pipelines.answering.candidates import answer_key
+from spanwise.pipelines.json_records import answer_span_record
 from spanwise.reader.evidence import Calibration, EarlyExit
 from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span
 
@@ -37,6 +38,32 @@ def test_the_best_margin_wins_and_is_quoted_with_its_place(library):
     assert answer.best.page is None
     assert texts_of(answer.alternatives) == ["stones"]
     assert answer.confidence is None
+
+
+def test_an_answer_names_the_headings_above_its_span(library):
+    answer = answer_to(library, STONES, *TWO)
+    assert answer.best.heading == ("The mill",)
+    [stones] = answer.alternatives
+    assert stones.passage.heading == ("The mill",)
+    assert stones.heading == ("The mill", "Rules")
+    assert answer_span_record(stones)["heading"] == ["The mill", "Rules"]
+
+
+def test_a_sentence_that_announces_gives_way_to_the_next(library, folder):
+    (folder / "fire.md").write_text("There are two reasons why it burned. It depends: Rye dust.\n\n## Why?\n")
+    library.sync(vectors=False)
+    answer = answer_to(library, "Why did the barn burn?", ("two reasons why", 9.0, 0.0), ("Why?", 8.0, 0.0))
+    assert texts_of([answer, *answer.alternatives]) == ["It depends: Rye dust."]
+    answer = answer_to(library, "How many reasons are there?", ("two reasons why", 9.0, 0.0))
+    assert answer.text == "two reasons why"
+
+
+def test_an_answer_holds_whole_words_and_pairs_of_marks(library, folder):
+    (folder / "wifi.md").write_text("The password is `quayside-guest` for (paying) guests.\n")
+    library.sync(vectors=False)
+    answer = answer_to(library, "password", ("guest`", 9.0, 0.0))
+    assert answer.text == library.document("wifi.md").text[answer.span.start : answer.span.end]
+    assert answer.text == "quayside-guest"
 
 
 def test_raw_scores_rank_passages_against_each_other(library):

@@ -82,6 +82,8 @@ def check_citations(library, summary):
         assert document.text[span.start : span.end] == span.text
         assert span.text.splitlines()[0] in document.text.splitlines()[citation.line - 1]
         assert citation.passage.start <= span.start < span.end <= citation.passage.end
+        above = [heading.text for heading in document.headings if heading.start <= span.start]
+        assert citation.heading[-1] == above[-1]
 
 
 def test_chosen_sentences_are_quotes_that_cite_themselves(library):

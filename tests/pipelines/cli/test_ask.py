@@ -79,12 +79,20 @@ def test_candidates_have_their_place_and_confidence(library, capsys):
     assert place == "    mill.md, line 3, The mill  (confidence 62%)"
 
 
+def test_a_candidate_behind_the_cut_of_its_sentence_is_shown_alone(library, folder, capsys):
+    (folder / "mill.md").write_text(f"The mill {'ground rye and ' * 20}was built by Ada Rook.\n")
+    library.sync(vectors=False)
+    script = asker(library, ("Ada Rook", 0.5, 0.0), calibration=by_margin(0.9))
+    show_answer(script.answer(["Who built the mill?"])[0])
+    assert capsys.readouterr().out.splitlines()[1] == "  Ada Rook"
+
+
 def test_other_answers_have_their_own_line_unless_below_five_percent(library, capsys):
     script = ("Ada Rook", 4.0, 0.0), ("stones", -2.0, 0.0), ("six", -4.0, 0.0)
     question = "Who built the mill with stones or six?"
     show_answer(asker(library, *script, calibration=by_margin(0.5)).answer([question])[0], verbose=True)
     out = capsys.readouterr().out
-    assert "other answers\n  stones  mill.md, line 9, The mill  (confidence 12%)\n\n" in out
+    assert "other answers\n  stones  mill.md, line 9, The mill > Rules  (confidence 12%)\n\n" in out
     assert " ms" in out.splitlines()[-1]
 
 

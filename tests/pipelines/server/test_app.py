@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from helpers.scripted_reader import asker, read_by
+from helpers.scripted_reader import asker, by_margin, read_by
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
 
@@ -287,6 +287,12 @@ def test_bad_values_are_refused(client, change):
 def test_an_empty_question_is_refused_by_name(client, path):
     response = client.post(path, json={"question": " \n"})
     assert error_of(response) == (400, "QuestionEmpty")
+
+
+def test_a_chat_shows_the_sentences_of_candidates(library):
+    asked = asker(library, ("Ada Rook", 0.5, 0.0), calibration=by_margin(0.9))
+    text, _ = chat_text(asked.answer([QUESTION])[0])
+    assert text == "Not sure. Candidates: “The mill was built in 1811 by Ada Rook.” (mill.md)"
 
 
 def test_a_chat_without_a_question_is_refused(client):
