@@ -22,6 +22,7 @@ from .documents import (
     RejectedFile as RejectedFile,
     Span as Span,
     SyncReport as SyncReport,
+    Table as Table,
     blanked as blanked,
     within as within,
 )
