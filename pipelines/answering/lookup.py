@@ -33,7 +33,7 @@ LIGHT = frozenset(
     "list listed table include includ cost allow come offer support have has get got make made give given "
     "name named call called number amount value show shown hold held take taken happen occur use used "
     "part one ones per each all total there many much long far old tall high big please tell s t column row "
-    "be play played record compet particip receiv achiev earn win won place finish serv score".split()
+    "medal only chart roster person peopl people overall competitor be play played record compet particip receiv achiev earn win won place finish serv score".split()
 )
 # What is asked of the rows; the word after it may name the column.
 LARGEST = re.compile(
@@ -74,11 +74,31 @@ DECLINED = re.compile(r"\bsame\b|\bmore(?: or |/)less\b|\bconsecutive\b|\bin a r
 TOTALS = re.compile(r"(?:grand |sub)?totals?|average|sum|mean|overall", re.I)
 NEGATION = re.compile(r"\b(?:not|never|without|no|n't|didn't|doesn't|don't|isn't|wasn't|except|excluding|besides|other than)\b")
 WH = re.compile(r"\b(?:which|what|whose)\b(?: (?:is|was|are|were) the (?:name|title|number) of)?(?: the)?(?: one)?")
+AUXILIARY = frozenset("is are was were be do does did has have had can could will would should".split())
+# Function words that change what is asked: an operation has to explain them.
+OPERATORS = frozenset(
+    "after before below above most more less fewer than between other both under over only once".split()
+)
+ADJECTIVES = {
+    "tallest": "height elevation", "highest": "height elevation", "heaviest": "weight", "lightest": "weight",
+    "longest": "length distance duration time long", "shortest": "length distance duration time height",
+    "largest": "area size population", "biggest": "area size population", "smallest": "area size population",
+    "fastest": "time speed", "slowest": "time speed", "deepest": "depth", "cheapest": "price cost fee",
+    "expensive": "price cost fee", "priciest": "price cost fee", "oldest": "birth born age built founded",
+    "youngest": "birth born age", "earliest": "date year", "latest": "date year", "newest": "date year built",
+}  # fmt: skip
 YES_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can)\b")
 COMPARATIVE = re.compile(
     r"\b(?P<up>more|higher|larger|bigger|greater|longer|better|older(?= than)|later|taller|most|heavier|faster)\b|"
     r"\b(?P<down>less|fewer|lower|smaller|shorter|earlier|first|cheaper|lighter|least|sooner|older|worse)\b"
 )
+
+
+def shown(cell: str) -> str:
+    """The words of a cell: its first line, where the next one begins with a bracket."""
+    cell = cell.strip().replace('\\"', '"')
+    first, _, rest = cell.partition("\n")
+    return first if rest.startswith("(") else cell
 
 
 class TableText:
@@ -88,7 +108,7 @@ class TableText:
         self.table = table
         self.analyzer = analyzer
         self.bounds: list[list[Bounds]] = table.cells[table.n_headers :].tolist()
-        self.rows = [[text[start:end].strip() for start, end in row] for row in self.bounds]
+        self.rows = [[shown(text[start:end]) for start, end in row] for row in self.bounds]
         self.columns = table.columns
         self.names = [self.stems(name) for name in table.columns]
         self._values: dict[str, Value | None] = {}
@@ -230,7 +250,9 @@ class Question:
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.analyzer.term(word) for word in self.words]
-        self.content = [i for i, word in enumerate(self.words) if word not in STOP_WORDS]
+        self.content = [
+            i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in OPERATORS
+        ]
 
     def within(self, start: int, end: int) -> frozenset[int]:
         """The tokens between two characters."""
@@ -364,13 +386,24 @@ class Parse:
         words = self.q.words
         match = WH.search(self.q.text)
         if match:
-            after = self.q.within(match.end(), match.end() + 40)
+            after = sorted(self.q.within(match.end(), len(self.q.text)))
+            phrase = []
+            for i in after:
+                if words[i] in AUXILIARY:
+                    break
+                phrase.append(i)
             first = min(after, default=0)
             mention = self.mention_of(first, without=without)
-            if mention and min(abs(i - first) for i in mention.tokens) <= MAX_DISTANCE:
-                if by is None or self.t.kinds[mention.column] not in NUMERIC or not match[0].startswith("which"):
+            if mention:
+                near = min(mention.tokens)
+                is_numeric = self.t.kinds[mention.column] in NUMERIC and by is not None
+                if (not phrase or near in phrase[:MAX_DISTANCE + 1]) and not (is_numeric and match[0].startswith("which")):
                     self.explained |= mention.tokens
                     return mention.column, 0.5 * (1 - mention.share)
+            if phrase and self.t.main not in without:
+                nouns = [i for i in phrase[:MAX_DISTANCE] if i in self.q.content and i not in self.explained]
+                self.explained |= set(nouns[:1])
+                return self.t.main, 0.5 if nouns else 0.3
         for word in ("who", "when", "where"):
             if word in words:
                 column = self.name_column(word, without)
@@ -563,6 +596,8 @@ def _results(parse: Parse) -> Iterator[Result | None]:
 
 
 def plain(p: Parse, _: re.Match[str] | None) -> Result | None:
+    if COUNT.search(p.q.text):
+        return None
     rows = p.limit()
     if rows is None or not rows or not (p.conditions or len(rows) < len(p.t.rows)):
         return None
@@ -579,6 +614,19 @@ def at_end(p: Parse, match: re.Match[str]) -> Result | None:
     rows = p.limit()
     if not rows:
         return None
+    after = min(p.q.within(match.end(), match.end() + 30), default=None)
+    if match[0] == "top" and after is not None:
+        mention = p.mention_of(after, kinds=NUMERIC)
+        if mention and after in mention.tokens:
+            return superlative(p, match)
+    times = p.mention_of(after, kinds=("date", "year"), without=p.condition_columns)
+    if times and not re.search(r"what (?:year|date)|which (?:year|date)", p.q.text):
+        numbers = [(v.number, r) for r in rows if (v := p.t.value(r, times.column)) is not None]
+        column, doubt = p.target(p.condition_columns | {times.column})
+        if numbers and column is not None:
+            p.explained |= times.tokens
+            r = (min if FIRST.fullmatch(match[0]) else max)(numbers)[1]
+            return p.finish("first", [(r, column)], [p.t.rows[r][column]], doubt + 0.3)
     column, doubt = p.target(p.condition_columns)
     if column is None:
         return None
@@ -587,7 +635,7 @@ def at_end(p: Parse, match: re.Match[str]) -> Result | None:
 
 
 def superlative(p: Parse, match: re.Match[str]) -> Result | None:
-    largest = bool(LARGEST.fullmatch(match[0]))
+    largest = bool(LARGEST.fullmatch(match[0])) or match[0] == "top"
     word = match[0].split()[-1]
     rows = p.limit()
     if not rows:
@@ -600,14 +648,14 @@ def superlative(p: Parse, match: re.Match[str]) -> Result | None:
         by = mention.column
         doubt += 0.4 * (1 - mention.share)
     else:
-        kinds = {
-            "cheapest": ("money",), "expensive": ("money",), "priciest": ("money",), "fastest": ("duration",),
-            "slowest": ("duration",), "latest": ("date", "year"), "earliest": ("date", "year"),
-            "oldest": ("date", "year"), "newest": ("date", "year"), "longest": ("duration",),
-            "shortest": ("duration",), "best": ("duration",),
-        }.get(word, ())
-        columns = [c for c, kind in enumerate(p.t.kinds) if kind in kinds]
-        if len(columns) == 1 or columns and "cheapest" == word:
+        names = {p.t.analyzer.term(name) for name in ADJECTIVES.get(word, "").split()}
+        columns = [
+            c for c, stems in enumerate(p.t.names) if names & set(stems) and p.t.kinds[c] in ORDERED
+        ]
+        if not columns:
+            kinds = {"cheapest": ("money",), "expensive": ("money",), "fastest": ("duration",), "latest": ("date", "year"), "earliest": ("date", "year")}.get(word, ())
+            columns = [c for c, kind in enumerate(p.t.kinds) if kind in kinds]
+        if len(columns) == 1 or columns and word in ("cheapest", "expensive"):
             by = columns[0]
             doubt += 0.3
     if word in ("newest", "youngest"):
@@ -621,14 +669,15 @@ def superlative(p: Parse, match: re.Match[str]) -> Result | None:
     extreme = (max if largest else min)(number for number, _ in values)
     best = [r for number, r in values if number == extreme]
     column, unsure = p.target(p.condition_columns | {by}, by)
-    if re.match(r"(?:what|how)\b", p.q.text) and (column is None or unsure >= 0.5):
+    is_named = mention is not None and mention.column == by and after is not None and after in mention.tokens
+    if is_named and re.match(r"(?:what|how)\b", p.q.text) and (column is None or unsure >= 0.4 or column == p.t.main):
         column = by
         unsure = 0.2
     if column is None:
         column = p.t.main
         unsure = 0.8
     cells = [(r, column) for r in best]
-    return p.finish("largest" if largest else "smallest", cells, p.texts(cells), doubt + unsure + 0.3 * (len(p.texts(cells)) > 1))
+    return p.finish("largest" if largest else "smallest", cells, p.texts(cells), doubt + unsure + 0.7 * (len(p.texts(cells)) > 1))
 
 
 def most_rows(p: Parse, match: re.Match[str], rows: list[int]) -> Result | None:
@@ -723,15 +772,16 @@ def aggregate(p: Parse, match: re.Match[str]) -> Result | None:
     p.explain(COUNT.search(p.q.text))
     c = mention.column
     values = [(r, v) for r in rows if (v := p.t.value(r, c)) is not None]
-    if len(values) < 1 or common_unit([v for _, v in values]) is None:
+    unit = common_unit([v for _, v in values])
+    if not values or unit is None:
         return None
     cells = [(r, c) for r, _ in values]
     if len(values) == 1:
         return p.finish("look up", cells, p.texts(cells), 0.3)
     total = sum(v.number for _, v in values)
     if MEAN.fullmatch(match[0]):
-        return p.finish("mean", cells, [_shown(total / len(values))], 0.3)
-    return p.finish("sum", cells, [_shown(total)], 0.4 + 0.4 * (1 - mention.share))
+        return p.finish("mean", cells, [_shown(total / len(values), unit)], 0.3)
+    return p.finish("sum", cells, [_shown(total, unit)], 0.4 + 0.4 * (1 - mention.share))
 
 
 def difference(p: Parse, match: re.Match[str]) -> Result | None:
@@ -753,7 +803,7 @@ def difference(p: Parse, match: re.Match[str]) -> Result | None:
     values = [p.t.value(*cell) for cell in cells]
     if None in values or common_unit(values) is None or values[0].unit in (DATE,):
         return None
-    return p.finish("difference", cells, [_shown(abs(values[0].number - values[1].number))], 0.2)
+    return p.finish("difference", cells, [_shown(abs(values[0].number - values[1].number), common_unit(values))], 0.2)
 
 
 def either(p: Parse, _: None) -> Result | None:
@@ -809,5 +859,7 @@ def either(p: Parse, _: None) -> Result | None:
     return p.finish("either", [(r, columns[0])], [p.t.rows[r][columns[0]]], 0.1)
 
 
-def _shown(number: Decimal) -> str:
+def _shown(number: Decimal, unit: str | None = "") -> str:
+    if unit and unit not in (DATE, DURATION):
+        return f"{_shown(number)} {unit}"
     return f"{number.normalize():f}" if number == number.to_integral() else f"{number:.2f}".rstrip("0").rstrip(".")
