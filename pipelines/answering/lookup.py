@@ -37,18 +37,18 @@ LIGHT = frozenset(
 )
 # What is asked of the rows; the word after it may name the column.
 LARGEST = re.compile(
-    r"\b(?:the |has |had |have |with |was )*(?:most|highest|largest|biggest|greatest|longest|best|maximum|tallest|"
+    r"(?<!\bat )\b(?:the |has |had |have |with |was )*(?:most|highest|largest|biggest|greatest|longest|best|maximum|tallest|"
     r"fastest time|heaviest|latest|newest|youngest|deepest|priciest|most expensive|max)\b"
 )
 SMALLEST = re.compile(
-    r"\b(?:the |has |had |have |with |was )*(?:least|lowest|smallest|shortest|fewest|minimum|cheapest|worst|"
+    r"(?<!\bat )\b(?:the |has |had |have |with |was )*(?:least|lowest|smallest|shortest|fewest|minimum|cheapest|worst|"
     r"earliest|oldest|lightest|slowest|fastest|least expensive|min)\b"
 )
 FIRST = re.compile(r"\b(?:first|top)\b(?: (?:listed|in the (?:list|table|chart)|on the (?:list|table|chart)))?")
 LAST = re.compile(r"\b(?:last|bottom|final)\b(?: (?:listed|in the (?:list|table|chart)|on the (?:list|table|chart)))?")
 AFTER = re.compile(
     r"\b(?:came |comes |come |is |was |listed |immediately |directly |right |next |ranked |won |finished )*"
-    r"(?:after|following|follows|followed|next after|succeeded|below|just after|next to)\b"
+    r"(?:next (?:[a-z]+ ){0,3}?(?=after))?(?:after|following|follows|followed|next after|succeeded|below|just after|next to)\b"
 )
 BEFORE = re.compile(
     r"\b(?:came |comes |come |is |was |listed |immediately |directly |right |ranked |won |finished )*"
@@ -71,9 +71,15 @@ OR_MORE = re.compile(r"\b(?P<number>[0-9][0-9,.]*) or (?P<sign>more|less|fewer|h
 WORD_NUMBERS = {word: n for n, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 BETWEEN = re.compile(r"\b(?:between|from) (?P<low>[0-9]{4}) (?:and|to|until) (?P<high>[0-9]{4})\b|\b(?P<low2>[0-9]{4}) ?[-–] ?(?P<high2>[0-9]{4})\b")
 DECLINED = re.compile(r"\bsame\b|\bmore(?: or |/)less\b|\bconsecutive\b|\bin a row\b|\bpercent(?:age)? of\b")
-TOTALS = re.compile(r"(?:grand |sub)?totals?|average|sum|mean|overall", re.I)
+TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
 NEGATION = re.compile(r"\b(?:not|never|without|no|n't|didn't|doesn't|don't|isn't|wasn't|except|excluding|besides|other than)\b")
 WH = re.compile(r"\b(?:which|what|whose)\b(?: (?:is|was|are|were) the (?:name|title|number) of)?(?: the)?(?: one)?")
+EMPTY = ("", "-", "–", "—", "?", "n/a", "N/A")
+RANKS = re.compile(r"#|\b(?:rank|pos(?:ition)?|nos?|numbers?|year|id|place|grid|lane|draw)\b", re.I)
+HEAVY = frozenset(
+    "average next better best worst combined highest lowest largest smallest longest shortest most least first last "
+    "longer previous represented".split()
+)
 AUXILIARY = frozenset("is are was were be do does did has have had can could will would should".split())
 # Function words that change what is asked: an operation has to explain them.
 OPERATORS = frozenset(
@@ -139,7 +145,7 @@ class TableText:
         kinds: Counter[str] = Counter()
         for r in range(min(len(self.rows), SAMPLE)):
             cell = self.rows[r][c]
-            if not cell or cell in "-–—?":
+            if cell in EMPTY:
                 continue
             value = self.value(r, c)
             kinds[_kind(value)] += 1
@@ -427,7 +433,7 @@ class Parse:
         return None, 9.0
 
     def finish(self, operation: str, cells: list[tuple[int, int]], values: list[str], doubt: float = 0.0) -> Result | None:
-        if not cells or not values or not all(values):
+        if not cells or not values or any(value in EMPTY for value in values):
             return None
         names = {i for condition in self.conditions for m in self.mentions if m.column == condition.column for i in m.tokens}
         explained = self.explained | names
@@ -437,7 +443,8 @@ class Parse:
         ]
         n_exact = sum(condition.is_exact for condition in self.conditions)
         n_loose = len(self.conditions) - n_exact
-        score = -1.0 * len(unexplained) - doubt - self.doubt - 0.1 * n_loose + 0.02 * len(explained)
+        n_heavy = sum(word in HEAVY or word in OPERATORS for word in unexplained)
+        score = -1.0 * len(unexplained) - n_heavy - doubt - self.doubt - 0.1 * n_loose + 0.02 * len(explained)
         return Result(operation, cells, values, unexplained, score, doubt + self.doubt + 0.1 * n_loose)
 
     def texts(self, cells: Iterable[tuple[int, int]]) -> list[str]:
@@ -620,7 +627,7 @@ def at_end(p: Parse, match: re.Match[str]) -> Result | None:
         if mention and after in mention.tokens:
             return superlative(p, match)
     times = p.mention_of(after, kinds=("date", "year"), without=p.condition_columns)
-    if times and not re.search(r"what (?:year|date)|which (?:year|date)", p.q.text):
+    if times and "listed" not in p.q.words and not re.search(r"what (?:year|date)|which (?:year|date)", p.q.text):
         numbers = [(v.number, r) for r in rows if (v := p.t.value(r, times.column)) is not None]
         column, doubt = p.target(p.condition_columns | {times.column})
         if numbers and column is not None:
@@ -670,7 +677,7 @@ def superlative(p: Parse, match: re.Match[str]) -> Result | None:
     best = [r for number, r in values if number == extreme]
     column, unsure = p.target(p.condition_columns | {by}, by)
     is_named = mention is not None and mention.column == by and after is not None and after in mention.tokens
-    if is_named and re.match(r"(?:what|how)\b", p.q.text) and (column is None or unsure >= 0.4 or column == p.t.main):
+    if is_named and re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", p.q.text) and (column is None or unsure >= 0.4 or column == p.t.main):
         column = by
         unsure = 0.2
     if column is None:
@@ -708,7 +715,12 @@ def neighbour(p: Parse, match: re.Match[str]) -> Result | None:
     if len(rows) != 1:
         return None
     in_list = re.search(r"below|above|listed|under", match[0])
-    r = rows[0] + (1 if after == (not p.t.is_descending or bool(in_list)) else -1)
+    is_below = after == (not p.t.is_descending or bool(in_list))
+    if COUNT.search(p.q.text):
+        p.explain(COUNT.search(p.q.text))
+        beyond = [r for r in p.t.body if (r > rows[0] if is_below else r < rows[0])]
+        return p.finish("count", [(r, anchor.column) for r in beyond], [str(len(beyond))], 0.6)
+    r = rows[0] + (1 if is_below else -1)
     if not 0 <= r < len(p.t.rows):
         return None
     others = p.condition_columns - {anchor.column}
@@ -766,7 +778,7 @@ def aggregate(p: Parse, match: re.Match[str]) -> Result | None:
         return None
     position = min(p.q.within(match.start(), match.end()), default=0)
     mention = p.mention_of(position, kinds=NUMERIC)
-    if mention is None:
+    if mention is None or RANKS.search(p.t.columns[mention.column]):
         return None
     p.explained |= mention.tokens
     p.explain(COUNT.search(p.q.text))
