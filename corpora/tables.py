@@ -22,14 +22,14 @@ Rows = list[list[Bounds]]
 
 MAX_HEADERS = 3  # rows
 SAMPLE = 50  # rows that are compared with the first ones
-# A line of cells after another one, or at the start.
-BAR_LINES = re.compile(r"(?:^[^\n]*? \|(?= |$)[^\n]*+(?:\n|\Z)){2,}+", re.M)
+BAR_LINES = re.compile(r"(?:(?>^[^\n]*? \|(?= |$))[^\n]*+(?:\n|\Z)){2,}+", re.M)
 FENCED = re.compile(r"^[ \t>]{0,12}(?P<mark>`{3,}+|~{3,}+)(?s:.*?)(?:\n[ \t>]{0,12}(?P=mark)|\Z)", re.M)
-DASHES = r"[ \t]{0,9}:?-+:?[ \t]{0,9}"
+DASHES = r"[ \t]{0,9}:?-++:?[ \t]{0,9}"
+HAS_BAR = r"(?=[^\n|]*+\|)"
 MARKDOWN_TABLE = re.compile(
-    r"^(?P<names>[^\n]*\|[^\n]*+)\n"
-    rf"(?P<dashes>[ \t>]{{0,12}}(?:\|{DASHES}|{DASHES}\|)(?:{DASHES}\|?|\|){{0,200}}[ \t]{{0,9}})(?:\n|\Z)"
-    r"(?P<rows>(?:[^\n]*\|[^\n]*+(?:\n|\Z))*+)",
+    rf"^{HAS_BAR}(?P<names>[^\n]*+)\n"
+    rf"[ \t>]{{0,12}}{HAS_BAR}\|?{DASHES}(?:\|{DASHES})*+\|?[ \t]*+(?:\n|\Z)"
+    rf"(?P<rows>(?:{HAS_BAR}[^\n]*+(?:\n|\Z))*+)",
     re.M,
 )
 MARKDOWN_CELL = re.compile(r"(?:\\.|[^|\\\n])+|(?<=\|)(?=\|)")

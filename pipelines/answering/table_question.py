@@ -227,8 +227,11 @@ def find_conditions(question: Question, table: TableText) -> list[Condition]:
 
 
 def _loose(condition: Condition, conditions: Sequence[Condition]) -> frozenset[int]:
-    place = (condition.column, condition.tokens)
-    return frozenset().union(*(other.rows for other in conditions if (other.column, other.tokens) == place))
+    rows: set[int] = set()
+    for other in conditions:
+        if (other.column, other.tokens) == (condition.column, condition.tokens):
+            rows |= other.rows
+    return frozenset(rows)
 
 
 def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool]]:

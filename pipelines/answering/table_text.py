@@ -103,10 +103,10 @@ def _number(before: str, digits: str, after: str) -> Value:
         number = -number
     unit = UNIT.match(after)
     name = unit[1] if unit else before.strip("(-−–+. ")
-    scale = SCALES.get(name.lower())
-    if scale:
+    if scale := SCALES.get(name.lower()):
         return Value(number * scale)
-    return Value(number, CURRENCIES.get(name, name) if name.isalnum() or name in "%°" or unit else "")
+    name = CURRENCIES.get(name, name)
+    return Value(number, name if unit or name in MONEY else "")
 
 
 def common_unit(values: Iterable[Value]) -> str | None:
