@@ -42,9 +42,12 @@ class Result:
     score: float
 
 
-def look_up(text: str, table: TableText) -> Result | None:
-    """The best result for a question; None if the table has none."""
-    question = Question(text, table)
+def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Result | None:
+    """The best result for a question; None if the table has none.
+
+    `context` are stems of the words around the table, such as headings, which explain words of the question.
+    """
+    question = Question(text, table, context)
     is_yes_no = asked.YES_NO.match(question.text) is not None
     if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
         return None
@@ -83,7 +86,7 @@ class Reading:
     def rows(self, without: Collection[Condition] = ()) -> list[int]:
         """The rows that fulfil all conditions but some."""
         held = [condition.rows for condition in self.conditions if condition not in without]
-        return [row for row in self.table.body if all(row in rows for rows in held)]
+        return sorted(frozenset.intersection(*held, self.table.is_body)) if held else self.table.body
 
     def mention(
         self, near: int, kinds: Collection[str] = (), without: Collection[int] = (), within: int | None = None
@@ -184,6 +187,7 @@ class Reading:
         names = {i for mention in self.mentions if mention.column in self.columns for i in mention.tokens}
         question = self.question
         rest = question.content - self.explained - names
+        rest -= question.around
         unexplained = tuple(question.words[i] for i in sorted(rest) if question.stems[i] not in asked.LIGHT)
         n_operators = sum(word in asked.OPERATORS for word in unexplained)
         score = 0.02 * len(self.explained | names) - len(unexplained) - n_operators - doubt - self.doubt
@@ -346,7 +350,7 @@ def aggregate(reading: Reading, match: Match) -> Result | None:
     total = sum(number for number, _ in numbers)
     if asked.MEAN.fullmatch(match[0]):
         return reading.result("mean", cells, 0.3, shown(total / len(numbers), reading, cells))
-    return reading.result("sum", cells, 0.4 + 0.4 * (1 - mention.share), shown(total, reading, cells))
+    return reading.result("sum", cells, 0.7 + 0.4 * (1 - mention.share), shown(total, reading, cells))
 
 
 def difference(reading: Reading, match: Match) -> Result | None:

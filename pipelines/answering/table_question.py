@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import product
@@ -168,9 +168,12 @@ class Mention:
 
 
 class Question:
-    """A question as words, as it is asked of a table. Limits are written in one way."""
+    """A question as words, as it is asked of a table. Limits are written in one way.
 
-    def __init__(self, text: str, table: TableText) -> None:
+    `around` are the positions of the words that the context of the table has, and no operation.
+    """
+
+    def __init__(self, text: str, table: TableText, context: Collection[str] = ()) -> None:
         self.text = text.lower().replace("’", "'")
         for pattern, replacement in REWRITTEN:
             self.text = pattern.sub(replacement, self.text)
@@ -178,6 +181,7 @@ class Question:
         self.words = [token.word for token in self.tokens]
         self.stems = [table.analyzer.term(word) for word in self.words]
         self.content = {i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in OPERATORS}
+        self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
 
     def within(self, start: int, end: int) -> frozenset[int]:
         """The positions of the words between two characters."""
@@ -204,9 +208,7 @@ def find_conditions(question: Question, table: TableText) -> list[Condition]:
     """The runs of words that cells hold, with the rows for each column; none of them is part of a limit."""
     limits = {i for match in LIMIT.finditer(question.text) for i in question.within(*match.span())}
     cells = dict.fromkeys(
-        place
-        for i in sorted(question.content - limits)
-        for place in table.postings.get(question.stems[i], ())
+        place for i in sorted(question.content - limits) for place in table.places(question.stems[i])
     )
     runs: dict[str, list[tuple[range, bool]]] = {}
     rows: dict[tuple[int, range, bool], set[int]] = defaultdict(set)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from itertools import accumulate
 
 from spanwise.types import Bounds, Table
 
-from ...index.analysis import Analyzer
+from ...index.analysis import Analyzer, folded
 
 DATE = "date"
 DURATION = "s"
@@ -46,6 +48,8 @@ DATES = [
 CLOCK = re.compile(r"\+?(?:(?P<hours>[0-9]{1,3}):)?(?P<minutes>[0-9]{1,3}):(?P<s>[0-9]{2}(?:\.[0-9]+)?)")
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
 SAMPLE = 200  # rows by which the kind of a column is known
+MAX_TOTAL = 30  # characters of the name of a total
+MIN_BEGINNING = 3  # characters of a word
 DISTINCT = 0.8  # the share of different cells in a column of names
 
 
@@ -152,15 +156,24 @@ class TableText:
             return []
         return [(value.number, row) for value, row in values]
 
+    def places(self, stem: str) -> Iterator[tuple[int, int]]:
+        """Row and column of each cell with a word that begins as a stem does; it may have another stem."""
+        beginning = stem[: max(MIN_BEGINNING, len(stem) - 1)]
+        starts, text = self._folded
+        place = text.find(beginning)
+        while place >= 0:
+            cell = bisect_right(starts, place) - 1
+            if not text[place - 1].isalnum():
+                yield divmod(cell, len(self.columns))
+                place = text.find(beginning, starts[cell + 1] if cell + 1 < len(starts) else len(text))
+            else:
+                place = text.find(beginning, place + 1)
+
     @cached_property
-    def postings(self) -> dict[str, list[tuple[int, int]]]:
-        """Row and column of each cell that holds a stem."""
-        places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for number, row in enumerate(self.rows):
-            for column, cell in enumerate(row):
-                for stem in set(self.stems(cell)):
-                    places[stem].append((number, column))
-        return places
+    def _folded(self) -> tuple[list[int], str]:
+        """The folded texts of all cells, one per line, and the place of each."""
+        lines = [folded(cell).replace("\n", " ") for row in self.rows for cell in row]
+        return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=1)), "\n" + "\n".join(lines)
 
     @cached_property
     def kinds(self) -> list[str]:
@@ -179,7 +192,15 @@ class TableText:
     @cached_property
     def body(self) -> list[int]:
         """The rows without those of totals."""
-        return [number for number, row in enumerate(self.rows) if not any(map(TOTALS.fullmatch, row))]
+        totals = {
+            cell for row in self.rows for cell in row if len(cell) <= MAX_TOTAL and TOTALS.fullmatch(cell)
+        }
+        return [number for number, row in enumerate(self.rows) if totals.isdisjoint(row)]
+
+    @cached_property
+    def is_body(self) -> frozenset[int]:
+        """The same rows as a set."""
+        return frozenset(self.body)
 
     @cached_property
     def main(self) -> int:
