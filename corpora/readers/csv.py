@@ -64,6 +64,12 @@ def _field(delimiter: str) -> str:
 
 def cell_bounds(record: str, delimiter: str) -> Iterator[Bounds]:
     """The start and the end of each value of a record, without quotes around it."""
+    if '"' not in record:
+        start = 0
+        for value in record.rstrip("\r\n").split(delimiter):
+            yield start, start + len(value)
+            start += len(value) + 1
+        return
     for field in re.finditer(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n")):
         start, end = field.span(1)
         is_quoted = end - start > 1 and field[1][0] == field[1][-1] == '"'

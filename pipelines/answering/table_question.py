@@ -15,6 +15,7 @@ from .table_text import DATE, DURATION, NO, YES, TableText
 
 MAX_CONDITIONS = 5
 MAX_READINGS = 64
+MAX_TEXTS = 2_000  # different cells with a word; one that more cells hold selects no row alone
 NEAR = 3  # words
 NUMERIC = ("number", "money", DURATION)
 TIMES = (DATE, "year")
@@ -207,9 +208,11 @@ def find_mentions(question: Question, table: TableText) -> list[Mention]:
 def find_conditions(question: Question, table: TableText) -> list[Condition]:
     """The runs of words that cells hold, with the rows for each column; none of them is part of a limit."""
     limits = {i for match in LIMIT.finditer(question.text) for i in question.within(*match.span())}
-    cells = dict.fromkeys(
-        place for i in sorted(question.content - limits) for place in table.places(question.stems[i])
-    )
+    cells: dict[tuple[int, int], None] = {}
+    for i in sorted(question.content - limits):
+        places = list(table.places(question.stems[i]))
+        if len({table.rows[row][column] for row, column in places}) <= MAX_TEXTS:
+            cells.update(dict.fromkeys(places))
     runs: dict[str, list[tuple[range, bool]]] = {}
     rows: dict[tuple[int, range, bool], set[int]] = defaultdict(set)
     for row, column in cells:

@@ -158,12 +158,13 @@ class TableText:
 
     def places(self, stem: str) -> Iterator[tuple[int, int]]:
         """Row and column of each cell with a word that begins as a stem does; it may have another stem."""
-        beginning = stem[: max(MIN_BEGINNING, len(stem) - 1)]
+        beginning = stem if stem.isdecimal() else stem[: max(MIN_BEGINNING, len(stem) - 1)]
         starts, text = self._folded
         place = text.find(beginning)
         while place >= 0:
             cell = bisect_right(starts, place) - 1
-            if not text[place - 1].isalnum():
+            is_part = stem.isdecimal() and text[place + len(stem) : place + len(stem) + 1].isalnum()
+            if not is_part and not text[place - 1].isalnum():
                 yield divmod(cell, len(self.columns))
                 place = text.find(beginning, starts[cell + 1] if cell + 1 < len(starts) else len(text))
             else:
