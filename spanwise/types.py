@@ -208,6 +208,23 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """A value that is computed from the cells of a table.
+
+    Attributes:
+        operation: "count", "sum", "mean", "difference" or "compare".
+        value: the value, with its unit.
+        cells: the cells from which it is computed.
+        first: the first of them with its place.
+    """
+
+    operation: str
+    value: str
+    cells: tuple[Span, ...]
+    first: AnswerSpan
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a question, or a declined question with what is near it.
 
@@ -233,6 +250,7 @@ class Answer:
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
+        computed: a value computed from the cells of a table, instead of `best`; else None.
     """
 
     question: str
@@ -255,11 +273,21 @@ class Answer:
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
     left_out: str = ""
+    computed: Computed | None = None
 
     @property
-    def outcome(self) -> Literal["answer", "not sure", "not found"]:
-        """Answered, declined with candidates, or declined without."""
+    def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:
+        """Answered by a quote, computed from quoted cells, declined with candidates, or declined without."""
+        if self.computed:
+            return "computed"
         return "answer" if self.best else "not sure" if self.candidates else "not found"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The words of the answer, one entry for each thing that it names; empty for a declined question."""
+        if self.computed:
+            return (self.computed.value,)
+        return tuple(part.text for part in self.parts) or ((self.best.text,) if self.best else ())
 
     @property
     def best_rejected(self) -> AnswerSpan | None:
@@ -269,7 +297,7 @@ class Answer:
     @property
     def no_answer(self) -> bool:
         """True when the question was declined."""
-        return self.best is None
+        return self.best is None and self.computed is None
 
     @property
     def text(self) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
-from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passage, Span, Spelling
+from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, Hit, Passage, Span, Spelling
 
 from ...corpora.passages import label_at
 from ...index.analysis import Analyzer
@@ -38,6 +38,8 @@ from .candidates import (
 )
 from .filters import Selection
 from .spelling import spelling_of
+from .table_answers import TableAnswer, TableFinder
+from .table_text import NO, YES
 
 T = TypeVar("T")
 
@@ -47,6 +49,8 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
+MIN_TABLE_CONFIDENCE = 0.6
+NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": ()}
 
 
 def checked_question(question: str) -> str:
@@ -89,6 +93,7 @@ class Answerer:
         options: the options.
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
+        tables: finds tables; None looks nothing up.
         on_progress: called while passages are read.
     """
 
@@ -100,6 +105,7 @@ class Answerer:
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
     left_out: str = ""
+    tables: TableFinder | None = None
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
@@ -208,6 +214,10 @@ class Answerer:
         ranked = ranked_candidates(self.score_candidates(spelling.text, hits, readings), self.calibration)
         scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
         answer = self._answer(spelling, hits, len(readings), ranked, {**spent, "rank": scoring})
+        if self.tables is not None and self.calibration is not None:
+            table = self.tables.best(spelling.text, hits)
+            if table is not None and self._is_better(table, answer.best):
+                answer = self._of_table(answer, table, hits)
         return AnswerTrace(answer, spelling, hits, readings, ranked)
 
     # Answering
@@ -304,6 +314,60 @@ class Answerer:
         if self.calibration is None or best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
         return threshold is None or best.confidence >= threshold
+
+    def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
+        """True where the result of a table is to be shown instead of the best span."""
+        if table.confidence < max(MIN_TABLE_CONFIDENCE, self.options.threshold or 0.0):
+            return False
+        if best is None or table.holds(best.span):
+            return True
+        return not table.result.unexplained and table.confidence > (best.confidence or 0.0)
+
+    def _of_table(self, answer: Answer, table: TableAnswer, hits: Sequence[Hit]) -> Answer:
+        """The answer with the cells of a table, or with the value computed from them."""
+        result = table.result
+        cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
+        spans = [self._cell(table, row, column, hits) for row, column in cells]
+        plain = replace(
+            answer, best=None, alternatives=(), rejected=(), missing_terms=(), candidates=(), parts=()
+        )
+        if result.is_computed:
+            quotes = tuple(table.cell(row, column) for row, column in result.cells)
+            return replace(plain, computed=Computed(result.operation, result.values[0], quotes, spans[0]))
+        return replace(plain, best=spans[0], parts=tuple(spans) if len(spans) > 1 else ())
+
+    def _cell(self, table: TableAnswer, row: int, column: int, hits: Sequence[Hit]) -> AnswerSpan:
+        """A cell as an answer, its row as the sentence around it."""
+        span = table.cell(row, column)
+        passage = self._passage_of(span, hits)
+        page, line, label = place_of(lambda _: table.document, span, passage)
+        word = span.text.strip().lower()
+        is_verdict = table.result.operation == "yes or no"
+        verdict = "yes" if word in YES else "no" if word in NO else None
+        return AnswerSpan(
+            span=span,
+            context=table.row(row),
+            passage=passage,
+            page=page,
+            line=line,
+            score=table.result.score,
+            confidence=table.confidence,
+            label=label,
+            verdict=verdict if is_verdict else None,
+        )
+
+    def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
+        """The passage in which a span starts, a retrieved one if possible."""
+        passages = [hit.passage for hit in hits if hit.passage.document_id == span.document_id]
+        around = [passage for passage in passages if passage.start <= span.start < passage.end]
+        if around:
+            return around[0]
+        ids = self.snapshot.passage_ids_of([span.document_id]).tolist()
+        places = self.snapshot.places(ids)
+        before = [
+            (start, number) for number, (_, start, _) in zip(ids, places, strict=True) if start <= span.start
+        ]
+        return self.snapshot.passages([max(before)[1]])[0]
 
     def answer_span(
         self, ranked: RankedCandidate, document_of: Callable[[str], Document] | None = None

@@ -84,9 +84,12 @@ class Reading:
             self.explained |= self.question.within(*match.span())
 
     def rows(self, without: Collection[Condition] = ()) -> list[int]:
-        """The rows that fulfil all conditions but some."""
+        """The rows that fulfil all conditions but some; rows of totals only if there are no others."""
         held = [condition.rows for condition in self.conditions if condition not in without]
-        return sorted(frozenset.intersection(*held, self.table.is_body)) if held else self.table.body
+        if not held:
+            return self.table.body
+        rows = frozenset.intersection(*held)
+        return sorted(rows & self.table.is_body or rows)
 
     def mention(
         self, near: int, kinds: Collection[str] = (), without: Collection[int] = (), within: int | None = None
@@ -204,13 +207,19 @@ def plain(reading: Reading, match: Match) -> Result | None:
     rows = reading.limited_rows()
     if not rows or len(rows) == len(reading.table.body) or asked.COUNT.search(reading.question.text):
         return None
-    target = reading.target(reading.columns)
+    target = reading.target(reading.columns) or only_other(reading, rows)
     if target is None:
         return None
     column, doubt = target
     cells = [(row, column) for row in rows if reading.table.rows[row][column]]
     n_values = len({reading.table.rows[row][column] for row in rows})
     return reading.result("look up", cells, doubt + (0.0 if n_values == 1 else 1.0 if n_values <= 3 else 3.0))
+
+
+def only_other(reading: Reading, rows: Sequence[int]) -> tuple[int, float] | None:
+    """The only filled column of a row besides those of the conditions, and the doubt about it."""
+    filled = {c for row in rows for c, cell in enumerate(reading.table.rows[row]) if cell} - reading.columns
+    return (filled.pop(), 0.4) if len(rows) == 1 and len(filled) == 1 else None
 
 
 def at_end(reading: Reading, match: Match) -> Result | None:

@@ -130,6 +130,8 @@ class TableText:
     """The words and the values of the rows of a table, without its header."""
 
     def __init__(self, text: str, table: Table, analyzer: Analyzer) -> None:
+        self.start = table.start
+        self.end = table.end
         self.columns = table.columns
         self.analyzer = analyzer
         self.bounds: list[list[Bounds]] = table.cells[table.n_headers :].tolist()
