@@ -15,7 +15,7 @@ from decimal import Decimal
 
 from . import table_question as asked
 from .table_question import NAMES, NEAR, NUMERIC, ORDERED, TIMES, Condition, Mention, Question
-from .table_text import DATE, DURATION, EMPTY, TableText, common_unit
+from .table_text import DATE, DURATION, EMPTY, MAX_CELL, TableText, common_unit
 
 Cells = list[tuple[int, int]]
 Pattern = re.Pattern[str]
@@ -185,7 +185,7 @@ class Reading:
         """The result with the words of the cells, or with a computed value."""
         texts = dict.fromkeys(self.table.rows[row][column] for row, column in cells)
         values = tuple(texts) if value is None else (value,)
-        if not values or EMPTY & set(values):
+        if not values or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
             return None
         names = {i for mention in self.mentions if mention.column in self.columns for i in mention.tokens}
         question = self.question

@@ -48,6 +48,7 @@ DATES = [
 CLOCK = re.compile(r"\+?(?:(?P<hours>[0-9]{1,3}):)?(?P<minutes>[0-9]{1,3}):(?P<s>[0-9]{2}(?:\.[0-9]+)?)")
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
 SAMPLE = 200  # rows by which the kind of a column is known
+MAX_CELL = 100  # characters of a cell that is looked up; a longer one is prose
 MAX_TOTAL = 30  # characters of the name of a total
 MIN_BEGINNING = 3  # characters of a word
 DISTINCT = 0.8  # the share of different cells in a column of names
@@ -175,12 +176,13 @@ class TableText:
     @cached_property
     def _folded(self) -> tuple[list[int], str]:
         """The folded texts of all cells, one per line, and the place of each."""
-        lines = [folded(cell).replace("\n", " ") for row in self.rows for cell in row]
+        cells = (cell if len(cell) <= MAX_CELL else "" for row in self.rows for cell in row)
+        lines = [folded(cell).replace("\n", " ") for cell in cells]
         return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=1)), "\n" + "\n".join(lines)
 
     @cached_property
     def kinds(self) -> list[str]:
-        """The kind of each column by most of its cells: that of a value, "yes-no" or "words"."""
+        """The kind of each column by most of its cells: that of a value, "yes-no", "words" or "prose"."""
         kinds = []
         for column in range(len(self.columns)):
             counts: Counter[str] = Counter()
@@ -188,7 +190,8 @@ class TableText:
                 if row[column] not in EMPTY:
                     value = self.value(number, column)
                     is_yes_no = row[column].lower() in YES | NO
-                    counts[value.kind if value else "yes-no" if is_yes_no else "words"] += 1
+                    words = "words" if len(row[column]) <= MAX_CELL else "prose"
+                    counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
             kinds.append(max(counts, key=lambda kind: counts[kind], default="words"))
         return kinds
 
