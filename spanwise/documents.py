@@ -6,6 +6,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Bounds = tuple[int, int]
 """The start and the end of a half-open range of characters."""
@@ -88,6 +93,25 @@ class Document:
     labels: tuple[Label, ...] = ()
     metadata: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[Bounds, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A table in the text of a document.
+
+    Attributes:
+        start: offset of its first character.
+        end: offset after its last character.
+        columns: the name of each column; "" for a column without a name.
+        n_headers: the rows at the top that hold the names.
+        cells: (rows, columns, 2) int32: start and end of each cell, equal for an empty one.
+    """
+
+    start: int
+    end: int
+    columns: tuple[str, ...]
+    n_headers: int
+    cells: NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from .documents import (
     RejectedFile as RejectedFile,
     Span as Span,
     SyncReport as SyncReport,
+    Table as Table,
     blanked as blanked,
     within as within,
 )
@@ -128,6 +129,23 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Computed:
+    """A value that is computed from the cells of a table.
+
+    Attributes:
+        operation: "count", "sum", "mean", "difference" or "compare".
+        value: the value, with its unit.
+        cells: the cells from which it is computed.
+        first: the first of them with its place.
+    """
+
+    operation: str
+    value: str
+    cells: tuple[Span, ...]
+    first: AnswerSpan
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a question, or a declined question with what is near it.
 
@@ -155,6 +173,7 @@ class Answer:
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
         decided_by: "reader"; an answer that a model decides is a `Summary`.
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
+        computed: a value computed from the cells of a table, instead of `best`; else None.
     """
 
     question: str
@@ -179,11 +198,21 @@ class Answer:
     left_out: str = ""
     decided_by: Decider = "reader"
     unread_files: int = 0
+    computed: Computed | None = None
 
     @property
-    def outcome(self) -> Literal["answer", "not sure", "not found"]:
-        """Answered, declined with candidates, or declined without."""
+    def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:
+        """Answered by a quote, computed from quoted cells, declined with candidates, or declined without."""
+        if self.computed:
+            return "computed"
         return "answer" if self.best else "not sure" if self.candidates else "not found"
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The words of the answer, one entry for each thing that it names; empty for a declined question."""
+        if self.computed:
+            return (self.computed.value,)
+        return tuple(part.text for part in self.parts) or ((self.best.text,) if self.best else ())
 
     @property
     def best_rejected(self) -> AnswerSpan | None:
@@ -193,7 +222,7 @@ class Answer:
     @property
     def no_answer(self) -> bool:
         """True when the question was declined."""
-        return self.best is None
+        return self.best is None and self.computed is None
 
     @property
     def text(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import Heading, Label
+from spanwise.types import Bounds, Heading, Label
 
 from ..decoding import decode
 from .builder import TextBuilder, one_line, source_builder
@@ -62,13 +62,24 @@ def _field(delimiter: str) -> str:
     return rf'(?:"(?:[^"]++|"")*+"(?=[{stop}]|\Z)|[^{stop}]*+)'
 
 
+def cell_bounds(record: str, delimiter: str) -> Iterator[Bounds]:
+    """The start and the end of each value of a record, without quotes around it."""
+    if '"' not in record:
+        start = 0
+        for value in record.rstrip("\r\n").split(delimiter):
+            yield start, start + len(value)
+            start += len(value) + 1
+        return
+    for field in re.finditer(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n")):
+        start, end = field.span(1)
+        is_quoted = end - start > 1 and field[1][0] == field[1][-1] == '"'
+        yield (start + 1, end - 1) if is_quoted else (start, end)
+
+
 def cells(record: str, delimiter: str) -> list[str]:
     """The values of a record, unquoted, with single spaces."""
-    values = []
-    for field in re.findall(rf"(?:\A|{re.escape(delimiter)})({_field(delimiter)})", record.rstrip("\r\n")):
-        quoted = len(field) > 1 and field[0] == field[-1] == '"'
-        values.append(one_line(field[1:-1].replace('""', '"') if quoted else field))
-    return values
+    bounds = cell_bounds(record, delimiter)
+    return [one_line(record[start:end].replace('""', '"')) for start, end in bounds]
 
 
 def find_delimiter(text: str) -> str:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
-from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passage, Span, Spelling
+from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, Hit, Passage, Span, Spelling
 
 from ...corpora.passages import passages_at
 from ...index.analysis import Analyzer
@@ -37,6 +37,8 @@ from .candidates import (
 )
 from .filters import Selection, count_unread
 from .spelling import spelling_of, unmentioned
+from .table_answers import TableAnswer, TableFinder
+from .table_text import NO, YES
 
 T = TypeVar("T")
 
@@ -46,6 +48,10 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
+MIN_TABLE_CONFIDENCE = 0.6
+NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": (), "unread_files": 0}
+MIN_TABLE_CONFIDENCE = 0.6
+NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": ()}
 
 
 def checked_question(question: str) -> str:
@@ -88,6 +94,7 @@ class Answerer:
         options: the options.
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
+        tables: finds tables; None looks nothing up.
         on_progress: called while passages are read.
     """
 
@@ -99,6 +106,7 @@ class Answerer:
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
     left_out: str = ""
+    tables: TableFinder | None = None
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str]) -> list[Answer]:
@@ -207,6 +215,10 @@ class Answerer:
         ranked = ranked_candidates(self.score_candidates(spelling.text, hits, readings), self.calibration)
         scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
         answer = self._answer(spelling, hits, len(readings), ranked, {**spent, "rank": scoring})
+        if self.tables is not None and self.calibration is not None:
+            table = self.tables.best(spelling.text, hits)
+            if table is not None and self._is_better(table, answer.best):
+                answer = self._of_table(answer, table, hits)
         return AnswerTrace(self._placed(answer), spelling, hits, readings, ranked)
 
     # Answering
@@ -317,7 +329,56 @@ class Answerer:
             rejected=tuple(map(placed, answer.rejected)),
             parts=tuple(map(placed, answer.parts)),
             candidates=tuple(map(placed, answer.candidates)),
+            computed=answer.computed and replace(answer.computed, first=placed(answer.computed.first)),
         )
+
+    def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
+        """True where the result of a table is to be shown instead of the best span."""
+        if table.confidence < max(MIN_TABLE_CONFIDENCE, self.options.threshold or 0.0):
+            return False
+        if best is None or table.holds(best.span):
+            return True
+        return not table.result.unexplained and table.confidence > (best.confidence or 0.0)
+
+    def _of_table(self, answer: Answer, table: TableAnswer, hits: Sequence[Hit]) -> Answer:
+        """The answer with the cells of a table, or with the value computed from them."""
+        result = table.result
+        cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
+        spans = [self._cell(table, row, column, hits) for row, column in cells]
+        plain = replace(answer, best=None, alternatives=(), parts=(), **NOT_DECLINED)
+        if result.is_computed:
+            quotes = tuple(table.cell(row, column) for row, column in result.cells)
+            return replace(plain, computed=Computed(result.operation, result.values[0], quotes, spans[0]))
+        return replace(plain, best=spans[0], parts=tuple(spans) if len(spans) > 1 else ())
+
+    def _cell(self, table: TableAnswer, row: int, column: int, hits: Sequence[Hit]) -> AnswerSpan:
+        """A cell as an answer, its row as the sentence around it."""
+        span = table.cell(row, column)
+        passage = self._passage_of(span, hits)
+        word = span.text.strip().lower()
+        is_verdict = table.result.operation == "yes or no"
+        verdict = "yes" if word in YES else "no" if word in NO else None
+        return AnswerSpan(
+            span=span,
+            context=table.row(row),
+            passage=passage,
+            page=None,
+            line=0,
+            score=table.result.score,
+            confidence=table.confidence,
+            verdict=verdict if is_verdict else None,
+        )
+
+    def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
+        """The passage in which a span starts, a retrieved one if possible."""
+        passages = [hit.passage for hit in hits if hit.passage.document_id == span.document_id]
+        around = [passage for passage in passages if passage.start <= span.start < passage.end]
+        if around:
+            return around[0]
+        ids = self.snapshot.passage_ids_of([span.document_id]).tolist()
+        starts = [start for _, start, _ in self.snapshot.places(ids)]
+        before = [pair for pair in zip(starts, ids, strict=True) if pair[0] <= span.start]
+        return self.snapshot.passages([max(before)[1]])[0]
 
 
 def answer_span(ranked: RankedCandidate) -> AnswerSpan:

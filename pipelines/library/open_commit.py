@@ -35,6 +35,7 @@ from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels
 if TYPE_CHECKING:
     from ...retrieval.near_duplicates import DuplicateRule
     from ...retrieval.protocol import Ranker, Retriever
+    from ..answering.table_answers import TableFinder
 
 Terms = Callable[[str], Sequence[str]]
 
@@ -54,6 +55,13 @@ class OpenCommit:
     _retrievers: dict[tuple[object, ...], Retriever] = field(default_factory=dict)
     _selected: tuple[Filter, Selection] | None = None
     _answerer: tuple[object, Answerer] | None = None
+
+    @cached_property
+    def tables(self) -> TableFinder:
+        """The tables of the documents."""
+        from ..answering.table_answers import TableFinder
+
+        return TableFinder(self.analyzer, self.snapshot.document)
 
     @cached_property
     def n_encoded(self) -> int:
@@ -156,6 +164,7 @@ class OpenCommit:
             options=options,
             selection=self.selection(options.where),
             left_out=self.left_out(options),
+            tables=self.tables,
             on_progress=on_progress,
         )
         self._answerer = (key, answerer)

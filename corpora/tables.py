@@ -1,0 +1,194 @@
+"""Finds the tables in the stored text of a document, and the place of each cell in it.
+
+Generated texts have a line for each row, with " | " between cells. Markdown has a line of dashes below the
+names of its columns. Rows of CSV and records of JSON lines are one table. Nothing is stored for a table: the
+text says where its cells are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from spanwise.types import Bounds, Document, Table, blanked
+
+from .readers.builder import BAR, one_line
+from .readers.csv import HEAD, VALUE, cell_bounds, find_delimiter, records
+
+Rows = list[list[Bounds]]
+
+MAX_HEADERS = 3  # rows
+SAMPLE = 50  # rows that are compared with the first ones
+BAR_LINES = re.compile(r"(?:(?>^[^\n]*? \|(?= |$))[^\n]*+(?:\n|\Z)){2,}+", re.M)
+FENCED = re.compile(r"^[ \t>]{0,12}(?P<mark>`{3,}+|~{3,}+)(?s:.*?)(?:\n[ \t>]{0,12}(?P=mark)|\Z)", re.M)
+DASHES = r"[ \t]{0,9}:?-++:?[ \t]{0,9}"
+HAS_BAR = r"(?=[^\n|]*+\|)"
+MARKDOWN_TABLE = re.compile(
+    rf"^{HAS_BAR}(?P<names>[^\n]*+)\n"
+    rf"[ \t>]{{0,12}}{HAS_BAR}\|?{DASHES}(?:\|{DASHES})*+\|?[ \t]*+(?:\n|\Z)"
+    rf"(?P<rows>(?:{HAS_BAR}[^\n]*+(?:\n|\Z))*+)",
+    re.M,
+)
+MARKDOWN_CELL = re.compile(r"(?:\\.|[^|\\\n])+|(?<=\|)(?=\|)")
+RECORD_LINE = re.compile(r"^(?P<key>[^\s:][^:\n]{0,99}): ?(?P<value>[^\n]*)$|^(?P<end>)$", re.M)
+YEAR = re.compile(r"(?:19|20)[0-9]{2}(?:[-/–][0-9]{2,4})?")
+INNER = re.compile(r"\S(?:.*\S)?", re.S)
+
+
+def find_tables(document: Document) -> list[Table]:
+    """The tables of a document in the order of its text; each has two rows or more, or a header and a row."""
+    text = blanked(document.text, document.left_out)
+    match document.media_type:
+        case "text/csv" | "text/tab-separated-values":
+            return _of_rows(text, [list(_csv_rows(text))])
+        case "text/markdown":
+            return list(_of_markdown(text))
+        case "application/x-ndjson":
+            return _of_records(text)
+        case _:
+            return _of_rows(text, _bar_rows(text))
+
+
+def _of_rows(text: str, blocks: Iterable[Rows]) -> list[Table]:
+    """Tables of rows whose header is found by its form."""
+    tables = []
+    for rows in blocks:
+        table_rows = _without_titles(rows)
+        n_headers = count_headers([[text[start:end] for start, end in row] for row in table_rows[:SAMPLE]])
+        if len(table_rows) > max(n_headers, 1):
+            tables.append(_table(text, table_rows, n_headers))
+    return tables
+
+
+def _table(text: str, rows: Rows, n_headers: int) -> Table:
+    width = max(map(len, rows))
+    cells = np.zeros((len(rows), width, 2), np.int32)
+    for number, row in enumerate(rows):
+        end = row[-1][1]
+        cells[number] = row + [(end, end)] * (width - len(row))
+    names = []
+    for column in range(width):
+        parts = [one_line(text[start:end]) for start, end in cells[:n_headers, column].tolist()]
+        names.append(" ".join(filter(None, dict.fromkeys(parts))))
+    return Table(int(cells[0, 0, 0]), int(cells[-1, -1, 1]), tuple(names), n_headers, cells)
+
+
+def _without_titles(rows: Rows) -> Rows:
+    """The rows from the first one with two filled cells on, in which most rows have equal counts."""
+    for number, row in enumerate(rows):
+        if sum(end > start for start, end in row) > 1:
+            return rows[number:]
+    return []
+
+
+def count_headers(rows: Sequence[Sequence[str]]) -> int:
+    """The number of rows at the top that name the columns, by their form.
+
+    A row of names has no value such as a number, but for years. A second one follows where the first repeats
+    a name for several columns or leaves one out.
+
+    >>> count_headers([["", "2021", "2022"], ["Costs", "1290", "1310"]])
+    1
+    >>> count_headers([["Eskery", "14.5"], ["Holm", "11"]])
+    0
+    """
+    n_headers = 0
+    for row in rows[:MAX_HEADERS]:
+        if not _names_columns(row, rows[n_headers + 1 :]):
+            break
+        n_headers += 1
+        filled = [cell for cell in row if cell.strip()]
+        if len(set(filled)) == len(row):
+            break
+    return n_headers
+
+
+def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    filled = [cell.strip() for cell in row if cell.strip()]
+    if len(filled) < 2 or not below:
+        return False
+    values = [cell for cell in filled if VALUE.fullmatch(cell)]
+    if not values:
+        return True
+    is_above_names = not VALUE.fullmatch(row[0].strip())
+    years = [cell for cell in values if YEAR.fullmatch(cell)]
+    others = [cell.strip() for later in below for cell in later[1:] if cell.strip()]
+    n_years = sum(YEAR.fullmatch(cell) is not None for cell in others)
+    return is_above_names and len(years) == len(values) > 1 and n_years * 2 < len(others)
+
+
+def _csv_rows(text: str) -> Iterator[list[Bounds]]:
+    delimiter = find_delimiter(text[:HEAD])
+    for start, record in records(text, delimiter):
+        if record.strip() and not (start == 0 and record.lower().startswith("sep=")):
+            yield [(start + left, start + right) for left, right in cell_bounds(record, delimiter)]
+
+
+def _bar_rows(text: str) -> Iterator[Rows]:
+    """Lines below each other with equal numbers of cells."""
+    for block in BAR_LINES.finditer(text):
+        rows: Rows = []
+        start = block.start()
+        for line in block[0].splitlines(keepends=True):
+            row = list(_bar_cells(line, start))
+            if rows and len(row) != len(rows[0]):
+                yield rows
+                rows = []
+            rows.append(row)
+            start += len(line)
+        yield rows
+
+
+def _bar_cells(line: str, start: int) -> Iterator[Bounds]:
+    for cell in f"{line.rstrip()} ".split(BAR):
+        yield _trimmed(cell, start)
+        start += len(cell) + len(BAR)
+
+
+def _trimmed(cell: str, start: int) -> Bounds:
+    inner = INNER.search(cell)
+    return (start + inner.start(), start + inner.end()) if inner else (start, start)
+
+
+def _of_markdown(text: str) -> Iterator[Table]:
+    shown = FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block[0]), text)
+    for match in MARKDOWN_TABLE.finditer(shown):
+        lines = [(match["names"], match.start("names"))]
+        start = match.start("rows")
+        for line in match["rows"].splitlines(keepends=True):
+            lines.append((line, start))
+            start += len(line)
+        rows = [list(_markdown_cells(line, start)) for line, start in lines]
+        width = len(rows[0])
+        if width > 1 and len(rows) > 1:
+            yield _table(text, [row[:width] for row in rows if row], 1)
+
+
+def _markdown_cells(line: str, start: int) -> Iterator[Bounds]:
+    """The cells of a line, without the marks of a quote before it and the bars at its ends."""
+    inner = INNER.search(line.lstrip("> \t"))
+    if inner is None:
+        return
+    start += len(line) - len(line.lstrip("> \t"))
+    for cell in MARKDOWN_CELL.finditer(inner[0]):
+        yield _trimmed(cell[0], start + cell.start())
+
+
+def _of_records(text: str) -> list[Table]:
+    """One table of records that stand between empty lines; its columns are their keys."""
+    rows: list[dict[str, Bounds]] = [{}]
+    for line in RECORD_LINE.finditer(text):
+        if line["end"] is not None:
+            rows.append({})
+        else:
+            rows[-1].setdefault(line["key"], line.span("value"))
+    rows = [row for row in rows if row]
+    columns = list(islice(dict.fromkeys(key for row in rows for key in row), 100))
+    if len(rows) < 2 or len(columns) < 2:
+        return []
+    ends = [max(end for _, end in row.values()) for row in rows]
+    cells = [[row.get(key, (end, end)) for key in columns] for row, end in zip(rows, ends, strict=True)]
+    return [Table(0, ends[-1], tuple(columns), 0, np.array(cells, np.int32))]

@@ -1,0 +1,107 @@
+"""Finds the tables in which retrieved passages lie, and the best result of a question in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import PurePosixPath
+
+from spanwise.types import Document, Hit, Passage, Span
+
+from ...corpora.tables import find_tables
+from ...index.analysis import Analyzer
+from .lookup import Result, look_up
+from .table_text import TableText
+
+# P(right) = 1 / (1 + exp(-(SLOPE * score + OFFSET))), fitted on WikiTableQuestions.
+SLOPE = 1.3
+OFFSET = 1.8
+RIVAL = 0.1  # the difference of scores below which another table's other answer is a doubt
+DOUBT = 1.0
+MAX_DOCUMENTS = 32  # whose tables are kept
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnswer:
+    """The best result of a question in the tables.
+
+    result: the cells and values.
+    table: the table.
+    document: the document with the table.
+    confidence: the fitted probability that the result is right.
+    """
+
+    result: Result
+    table: TableText
+    document: Document
+    confidence: float
+
+    def holds(self, span: Span) -> bool:
+        """True for a span in the table."""
+        is_inside = self.table.start <= span.start < self.table.end
+        return is_inside and span.document_id == self.document.id
+
+    def cell(self, row: int, column: int) -> Span:
+        """The span of a cell."""
+        return self._span(*self.table.bounds[row][column])
+
+    def row(self, row: int) -> Span:
+        """The span of a row."""
+        cells = self.table.bounds[row]
+        return self._span(cells[0][0], max(end for _, end in cells))
+
+    def _span(self, start: int, end: int) -> Span:
+        return Span(self.document.id, start, end, self.document.text[start:end])
+
+
+class TableFinder:
+    """The tables of the documents of a commit. Those of some documents are kept."""
+
+    def __init__(self, analyzer: Analyzer, document_of: Callable[[str], Document]) -> None:
+        self._analyzer = analyzer
+        self._document_of = document_of
+        self._kept: dict[str, tuple[Document, list[TableText]]] = {}
+
+    def best(self, question: str, hits: Sequence[Hit]) -> TableAnswer | None:
+        """The best result; a doubt lowers its confidence if another table says something else as well."""
+        results = []
+        for document, table, passage in self._near(hits):
+            if result := look_up(question, table, self._context(document, passage)):
+                results.append((result, table, document))
+        if not results:
+            return None
+        results.sort(key=lambda each: -each[0].score)  # ties keep the order of the hits
+        result, table, document = results[0]
+        rivals = [other for other, *_ in results[1:] if other.values != result.values]
+        is_doubtful = any(rival.score > result.score - RIVAL for rival in rivals)
+        score = result.score - DOUBT * is_doubtful
+        return TableAnswer(result, table, document, 1 / (1 + math.exp(-(SLOPE * score + OFFSET))))
+
+    def _near(self, hits: Sequence[Hit]) -> Iterator[tuple[Document, TableText, Passage]]:
+        """The tables that hold a part of a passage, each once, with the best such passage."""
+        by_document: dict[str, list[Passage]] = {}
+        for hit in hits:
+            by_document.setdefault(hit.passage.document_id, []).append(hit.passage)
+        for document_id, passages in by_document.items():
+            document, tables = self._tables(document_id)
+            for table in tables:
+                parts = (p for p in passages if p.start < table.end and table.start < p.end)
+                if passage := next(parts, None):
+                    yield document, table, passage
+
+    def _tables(self, document_id: str) -> tuple[Document, list[TableText]]:
+        if document_id not in self._kept:
+            if len(self._kept) >= MAX_DOCUMENTS:
+                self._kept.pop(next(iter(self._kept)), None)
+            document = self._document_of(document_id)
+            tables = [TableText(document.text, table, self._analyzer) for table in find_tables(document)]
+            self._kept[document_id] = document, tables
+        return self._kept[document_id]
+
+    def _context(self, document: Document, passage: Passage) -> frozenset[str]:
+        """The stems of the headings above a table, of the title and of the file's name."""
+        name = PurePosixPath(document.id).stem.replace("_", " ")
+        words = chain(passage.heading, [document.title, name])
+        return frozenset(stem for text in words for stem in self._analyzer.terms(text))

@@ -1,0 +1,307 @@
+"""The words of a question that is asked of a table: the rows, columns and operations that they may mean."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import product
+from operator import ge, gt, le, lt
+
+from ...index.analysis import STOP_WORDS
+from .table_text import DATE, DURATION, NO, YES, TableText
+
+MAX_CONDITIONS = 5
+MAX_READINGS = 64
+MAX_TEXTS = 2_000  # different cells with a word; one that more cells hold selects no row alone
+NEAR = 3  # words
+NUMERIC = ("number", "money", DURATION)
+TIMES = (DATE, "year")
+ORDERED = (*NUMERIC, *TIMES)
+# Columns that a question word or an adjective asks for.
+NAMES = {
+    "who": "name player winner driver rider person athlete candidate artist author president champion coach",
+    "when": "date year season time day month",
+    "where": "location venue place city country town site region",
+    "cost": "price cost fee fare rate amount",
+    "expensive": "price cost fee",
+    "cheapest": "price cost fee",
+    "tallest": "height elevation",
+    "highest": "height elevation",
+    "heaviest": "weight",
+    "lightest": "weight",
+    "longest": "length distance duration time",
+    "shortest": "length distance duration time height",
+    "largest": "area size population",
+    "biggest": "area size population",
+    "smallest": "area size population",
+    "fastest": "time speed",
+    "slowest": "time speed",
+    "deepest": "depth",
+    "oldest": "birth born age built founded",
+    "youngest": "birth born age",
+    "newest": "date year built",
+    "earliest": "date year",
+    "latest": "date year",
+}
+KINDS = {
+    "when": TIMES,
+    "cost": ("money",),
+    "cheapest": ("money",),
+    "expensive": ("money",),
+    "fastest": (DURATION,),
+    "earliest": TIMES,
+    "latest": TIMES,
+}
+# Words that ask for nothing of their own.
+LIGHT = frozenset(
+    (
+        "list table includ cost allow come offer support get got make made give given name call number "
+        "amount value show hold held take taken happen occur use part one ones per total much mani long far "
+        "old big pleas tell s t column row medal chart roster person peopl overal competitor play record "
+        "compet particip receiv achiev earn win won place finish serv score sold sell locat"
+    ).split()
+)
+# Words that change what is asked: an operation has to explain them.
+OPERATORS = frozenset(
+    (
+        "after before below above most more less fewer than between other both under over once average next "
+        "better best worst combined highest lowest largest smallest longest shortest least first last longer "
+        "previous represented"
+    ).split()
+)
+AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
+REWRITTEN = [
+    (re.compile(r"\b([0-9][0-9,.]*) or (?:more|higher|above|greater)\b"), r"at least \1"),
+    (re.compile(r"\b([0-9][0-9,.]*) or (?:less|fewer|lower|below)\b"), r"at most \1"),
+    (re.compile(r"\b(?:between|from) ([0-9]{4}) (?:and|to|until) ([0-9]{4})\b"), r"at least \1 at most \2"),
+    (re.compile(r"(?<=[a-z] )[$€£](?=[0-9])"), ""),
+    *(
+        (re.compile(rf"\b(than|least|most|over|under|above|below) {word}\b"), rf"\1 {number}")
+        for number, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)
+    ),
+]
+COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
+    **dict.fromkeys(
+        "more than|over|above|greater than|larger than|higher than|longer than|after".split("|"), gt
+    ),
+    **dict.fromkeys("less than|under|below|fewer than|lower than|shorter than|before".split("|"), lt),
+    **dict.fromkeys("at least|no less than|a minimum of".split("|"), ge),
+    **dict.fromkeys("at most|no more than|up to".split("|"), le),
+}
+LIMIT = re.compile(rf"\b({'|'.join(COMPARISONS)}) (?:the |a )?([0-9][0-9,]*(?:\.[0-9]+)?)(?: ?%| percent)?")
+BEFORE_SUPERLATIVE = r"(?<!\bat )\b(?:(?:the|has|had|have|with|was) )*"
+LARGEST = re.compile(
+    BEFORE_SUPERLATIVE + r"(?:most expensive|most|highest|largest|biggest|greatest|longest|best|maximum|"
+    r"tallest|heaviest|latest|newest|youngest|deepest)\b"
+)
+SMALLEST = re.compile(
+    BEFORE_SUPERLATIVE
+    + r"(?:least expensive|least|lowest|smallest|shortest|fewest|minimum|cheapest|worst|earliest|oldest|"
+    r"lightest|slowest|fastest)\b"
+)
+LISTED = r"\b(?: (?:listed|(?:in|on) the (?:list|table|chart)))?"
+FIRST = re.compile(rf"\b(?:first|top){LISTED}")
+LAST = re.compile(rf"\b(?:last|bottom|final){LISTED}")
+BEFORE_NEIGHBOUR = (
+    r"\b(?:(?:came|comes?|is|was|listed|immediately|directly|right|just|ranked|won|finished) )*"
+)
+AFTER = re.compile(
+    BEFORE_NEIGHBOUR
+    + r"(?:next (?:[a-z]+ ){0,3}?(?=after))?(?:after|following|follow(?:s|ed)|succeeded|below|next to)\b"
+)
+BEFORE = re.compile(BEFORE_NEIGHBOUR + r"(?:before|prior to|previous to|preced(?:ing|es|ed)|above)\b")
+COUNT = re.compile(
+    r"\b(?:how many|(?:what (?:is|was|are|were) )?(?:the )?(?:total )?number of|count of)\b"
+    r"(?: times| different)?"
+)
+SUM = re.compile(r"\b(?:total|combined|altogether|in all|sum of|in total)\b(?: (?:number|amount) of)?")
+MEAN = re.compile(r"\b(?:average|mean)\b(?: number of)?")
+DIFFERENCE = re.compile(
+    r"\bhow (?:many|much) (?:more|fewer|less|longer|higher|larger|greater)\b"
+    r"|\bdiffer(?:ence)?\b(?: in| of| between)?"
+)
+COMPARATIVE = re.compile(
+    r"\b(?:(?P<up>more|higher|larger|bigger|greater|longer|better|later|taller|most|heavier)|"
+    r"less|fewer|lower|smaller|shorter|earlier|first|cheaper|lighter|least|sooner|older|worse)\b"
+)
+NEGATION = re.compile(r"\b(?:not|never|without|no|[a-z]+n't)\b")
+DECLINED = re.compile(
+    r"\b(?:same|more(?: or |/)less|consecutive|in a row|percent(?:age)? of|except|besides|other than)\b"
+)
+WH = re.compile(
+    r"\b(?:which|what|whose)\b(?: (?:is|was|are|were) the (?:name|title|number) of)?(?: the)?(?: one)?"
+)
+YES_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can)\b")
+RANKS = re.compile(r"#|\b(?:rank|pos(?:ition)?|nos?|numbers?|year|id|place|grid|lane|draw)\b", re.I)
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Rows that hold words of the question in a column.
+
+    column: of the cells.
+    tokens: positions of the words in the question.
+    rows: that hold them.
+    is_exact: the words are whole cells.
+    """
+
+    column: int
+    tokens: frozenset[int]
+    rows: frozenset[int]
+    is_exact: bool
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A column that the question names.
+
+    column: the column.
+    tokens: positions of its words in the question.
+    share: of the words of its name.
+    """
+
+    column: int
+    tokens: frozenset[int]
+    share: float
+
+
+class Question:
+    """A question as words, as it is asked of a table. Limits are written in one way.
+
+    `around` are the positions of the words that the context of the table has, and no operation.
+    """
+
+    def __init__(self, text: str, table: TableText, context: Collection[str] = ()) -> None:
+        self.text = text.lower().replace("’", "'")
+        for pattern, replacement in REWRITTEN:
+            self.text = pattern.sub(replacement, self.text)
+        self.tokens = table.analyzer.tokens(self.text)
+        self.words = [token.word for token in self.tokens]
+        self.stems = [table.analyzer.term(word) for word in self.words]
+        self.content = {i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in OPERATORS}
+        self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
+
+    def within(self, start: int, end: int) -> frozenset[int]:
+        """The positions of the words between two characters."""
+        return frozenset(i for i, token in enumerate(self.tokens) if token.start < end and token.end > start)
+
+    def following(self, match: re.Match[str]) -> int:
+        """The position of the word after a match."""
+        return min(self.within(match.end(), len(self.text)), default=len(self.words))
+
+
+def find_mentions(question: Question, table: TableText) -> list[Mention]:
+    """The columns that the question names."""
+    mentions = []
+    for column, name in enumerate(table.names):
+        stems = {stem for stem in name if stem not in STOP_WORDS} or set(name)
+        tokens = {i for i in question.content if question.stems[i] in stems}
+        if tokens:
+            share = len({question.stems[i] for i in tokens}) / len(stems)
+            mentions.append(Mention(column, frozenset(tokens), share))
+    return mentions
+
+
+def find_conditions(question: Question, table: TableText) -> list[Condition]:
+    """The runs of words that cells hold, with the rows for each column; none of them is part of a limit."""
+    limits = {i for match in LIMIT.finditer(question.text) for i in question.within(*match.span())}
+    cells: dict[tuple[int, int], None] = {}
+    for i in sorted(question.content - limits):
+        places = list(table.places(question.stems[i]))
+        if len({table.rows[row][column] for row, column in places}) <= MAX_TEXTS:
+            cells.update(dict.fromkeys(places))
+    runs: dict[str, list[tuple[range, bool]]] = {}
+    rows: dict[tuple[int, range, bool], set[int]] = defaultdict(set)
+    for row, column in cells:
+        text = table.rows[row][column]
+        if text not in runs:
+            runs[text] = list(_runs(question, table.stems(text)))
+        for run, is_exact in runs[text]:
+            rows[column, run, is_exact].add(row)
+    conditions = [
+        Condition(column, frozenset(run), frozenset(places), is_exact)
+        for (column, run, is_exact), places in rows.items()
+        if not limits.intersection(run)
+    ]
+    if COUNT.search(question.text):  # counted are cells that hold the words, whole or not
+        conditions = [replace(condition, rows=_loose(condition, conditions)) for condition in conditions]
+    return conditions
+
+
+def _loose(condition: Condition, conditions: Sequence[Condition]) -> frozenset[int]:
+    rows: set[int] = set()
+    for other in conditions:
+        if (other.column, other.tokens) == (condition.column, condition.tokens):
+            rows |= other.rows
+    return frozenset(rows)
+
+
+def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool]]:
+    """The longest runs of the question's words in a cell; True for those that are the whole cell."""
+    runs = []
+    for first in range(len(question.stems)):
+        for place in range(len(cell)):
+            length = 0
+            pairs = zip(question.stems[first:], cell[place:], strict=False)
+            for stem, other in pairs:
+                if stem != other:
+                    break
+                length += 1
+            if length < len(cell):  # a part of a cell has no function words at its ends
+                while length and first + length - 1 not in question.content:
+                    length -= 1
+                if first not in question.content:
+                    continue
+            if question.content.intersection(range(first, first + length)):
+                runs.append((range(first, first + length), length == len(cell)))
+    taken: set[int] = set()
+    for run, is_exact in sorted(runs, key=lambda pair: (-len(pair[0]), pair[0].start)):
+        if not taken.intersection(run):
+            taken.update(run)
+            yield run, is_exact
+
+
+def _answers_of(question: Question, table: TableText, mentions: Sequence[Mention]) -> list[Condition]:
+    """The rows with yes, or no after a negation, in a column of yes and no that the question names."""
+    asked = NO if NEGATION.search(question.text) else YES
+    negation = {i for match in NEGATION.finditer(question.text) for i in question.within(*match.span())}
+    return [
+        Condition(
+            mention.column,
+            mention.tokens | negation,
+            frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked),
+            True,
+        )
+        for mention in mentions
+        if table.kinds[mention.column] == "yes-no" and not YES_NO.match(question.text)
+    ]
+
+
+def readings(question: Question, table: TableText) -> Iterator[list[Condition]]:
+    """The sets of conditions that the question may mean: one column for each run of words.
+
+    A run that is also the name of a column may be no condition.
+    """
+    mentions = find_mentions(question, table)
+    conditions = find_conditions(question, table) + _answers_of(question, table, mentions)
+    by_run: dict[frozenset[int], list[Condition]] = defaultdict(list)
+    for condition in sorted(conditions, key=lambda c: (not c.is_exact, c.column)):
+        by_run[condition.tokens].append(condition)
+    options: list[list[list[Condition]]] = []
+    taken: set[int] = set()
+    for run in sorted(
+        by_run, key=lambda run: (-len(run & question.content), not by_run[run][0].is_exact, min(run))
+    ):
+        if not run & taken and len(options) < MAX_CONDITIONS:
+            taken |= run
+            columns = {condition.column: condition for condition in reversed(by_run[run])}
+            choices = [[condition] for condition in by_run[run] if columns[condition.column] is condition]
+            is_name = any(run & question.content <= mention.tokens for mention in mentions)
+            options.append([*choices[:3], []] if is_name else choices[:3])
+    for number, chosen in enumerate(product(*options)):
+        if number == MAX_READINGS:
+            break
+        yield [condition for choice in chosen for condition in choice]

@@ -1,0 +1,234 @@
+"""A table as words and values: the texts of its cells, and a cell as a number, a date or a duration."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import accumulate
+
+from spanwise.types import Bounds, Table
+
+from ...index.analysis import Analyzer, folded
+
+DATE = "date"
+DURATION = "s"
+YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
+NO = frozenset("no n false ✗ ✘ ☐ none".split())
+EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
+MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
+MONEY = frozenset([*CURRENCIES.values(), *"CHF SEK NOK DKK PLN CZK CAD AUD INR".split()])
+SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "bn": 10**9}
+MARKS = re.compile(r"\[[^\[\]]{1,20}\]|[*_`†‡§^~]+")
+NUMBER = re.compile(
+    r"(?P<before>[^\w\s]{0,3}|[^\w\s]?[A-Z]{3})\s?"
+    r"(?P<number>[0-9]{1,3}(?:[,\u00a0\u202f '][0-9]{3})+(?:\.[0-9]+)?|[0-9]*\.?[0-9]+)"
+    r"(?![\w.:/–-]*[0-9])(?P<after>.{0,40})",
+    re.S,
+)
+UNIT = re.compile(r"\s?([%°€$£¥]|(?!st\b|nd\b|rd\b|th\b)[A-Za-z]{1,12}[²³]?(?:/[A-Za-z]{1,10})?)")
+MONTH = rf"(?P<month>{'|'.join(MONTHS)})[a-z]{{0,6}}\.?"
+DAY = r"(?:[a-z]{3,9},? )?(?P<day>[0-3]?[0-9])(?:st|nd|rd|th)?"
+YEAR = r"(?P<year>1[0-9]{3}|20[0-9]{2})"
+DATES = [
+    re.compile(pattern, re.I)
+    for pattern in (
+        rf"{YEAR}-(?P<month>[01]?[0-9])-(?P<day>[0-3]?[0-9])(?:[T ].*)?",
+        rf"{DAY} {MONTH},?(?: {YEAR})?",
+        rf"{MONTH} {DAY}(?:,? {YEAR})?",
+        rf"{MONTH},? {YEAR}",
+        rf"(?P<day>[0-3]?[0-9])[./](?P<month>[01]?[0-9])[./]{YEAR}",
+    )
+]
+CLOCK = re.compile(r"\+?(?:(?P<hours>[0-9]{1,3}):)?(?P<minutes>[0-9]{1,3}):(?P<s>[0-9]{2}(?:\.[0-9]+)?)")
+TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
+SAMPLE = 200  # rows by which the kind of a column is known
+MAX_CELL = 100  # characters of a cell that is looked up; a longer one is prose
+MAX_TOTAL = 30  # characters of the name of a total
+MIN_BEGINNING = 3  # characters of a word
+DISTINCT = 0.8  # the share of different cells in a column of names
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a cell says.
+
+    number: the amount; of a date its year, month and day as 19550820, of a duration seconds.
+    unit: such as "EUR", "km", "%", DATE, DURATION; "" without one.
+    """
+
+    number: Decimal
+    unit: str = ""
+
+    @property
+    def amount(self) -> Decimal:
+        """The number; of a date the year."""
+        return self.number // 10_000 if self.unit == DATE else self.number
+
+    @property
+    def kind(self) -> str:
+        """The kind of value: a date, a duration, a year, money or another number."""
+        if self.unit in (DATE, DURATION):
+            return self.unit
+        if self.unit in MONEY:
+            return "money"
+        return "year" if not self.unit and self.number in range(1500, 2101) else "number"
+
+
+def parse_value(text: str) -> Value | None:
+    """The value of a cell; None for words.
+
+    >>> [str(parse_value(cell).number) for cell in ("€1,249.50", "(1,250)", "20 August 1955", "1:05")]
+    ['1249.50', '-1250', '19550820', '65']
+    """
+    shown = MARKS.sub("", text).strip()
+    for pattern in DATES:
+        if match := pattern.fullmatch(shown):
+            return _date(**match.groupdict())
+    if match := CLOCK.fullmatch(shown):
+        minutes = int(match["hours"] or 0) * 60 + int(match["minutes"])
+        return Value(minutes * 60 + Decimal(match["s"]), DURATION)
+    match = NUMBER.fullmatch(shown)
+    return _number(match["before"], match["number"], match["after"]) if match else None
+
+
+def _date(month: str, year: str | None = None, day: str | None = None) -> Value:
+    number = MONTHS.index(month[:3].lower()) + 1 if month.isalpha() else int(month)
+    return Value(Decimal(int(year or 0) * 10_000 + number * 100 + int(day or 0)), DATE)
+
+
+def _number(before: str, digits: str, after: str) -> Value:
+    number = Decimal(re.sub(r"[^0-9.]", "", digits))
+    if before[:1] in ("-", "−", "–") or (before.startswith("(") and after.strip() == ")"):
+        number = -number
+    unit = UNIT.match(after)
+    name = unit[1] if unit else before.strip("(-−–+. ")
+    if scale := SCALES.get(name.lower()):
+        return Value(number * scale)
+    name = CURRENCIES.get(name, name)
+    return Value(number, name if unit or name in MONEY else "")
+
+
+def common_unit(values: Iterable[Value]) -> str | None:
+    """The unit that all values share; None where they differ.
+
+    >>> common_unit([Value(Decimal(2), "EUR"), Value(Decimal(3), "USD")]) is None
+    True
+    """
+    units = {value.unit for value in values}
+    named = units - {""}
+    if len(named) > 1 or (len(units) > 1 and named & {DATE, *MONEY}):
+        return None
+    return next(iter(named), "")
+
+
+class TableText:
+    """The words and the values of the rows of a table, without its header."""
+
+    def __init__(self, text: str, table: Table, analyzer: Analyzer) -> None:
+        self.start = table.start
+        self.end = table.end
+        self.columns = table.columns
+        self.analyzer = analyzer
+        self.bounds: list[list[Bounds]] = table.cells[table.n_headers :].tolist()
+        self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
+        self.names = [self.stems(name) for name in table.columns]
+        self._values: dict[str, Value | None] = {}
+
+    def stems(self, text: str) -> list[str]:
+        """The stems of a text, with those of function words."""
+        return [self.analyzer.term(token.word) for token in self.analyzer.tokens(text)]
+
+    def value(self, row: int, column: int) -> Value | None:
+        """The value of a cell; None for words."""
+        cell = self.rows[row][column]
+        if cell not in self._values:
+            self._values[cell] = parse_value(cell)
+        return self._values[cell]
+
+    def numbers(self, rows: Iterable[int], column: int) -> list[tuple[Decimal, int]]:
+        """The numbers of a column with their rows; none where their units differ or most cells have none."""
+        rows = list(rows)
+        values = [(value, row) for row in rows if (value := self.value(row, column))]
+        if len(values) * 2 < len(rows) or common_unit(value for value, _ in values) is None:
+            return []
+        return [(value.number, row) for value, row in values]
+
+    def places(self, stem: str) -> Iterator[tuple[int, int]]:
+        """Row and column of each cell with a word that begins as a stem does; it may have another stem."""
+        beginning = stem if stem.isdecimal() else stem[: max(MIN_BEGINNING, len(stem) - 1)]
+        starts, text = self._folded
+        place = text.find(beginning)
+        while place >= 0:
+            cell = bisect_right(starts, place) - 1
+            is_part = stem.isdecimal() and text[place + len(stem) : place + len(stem) + 1].isalnum()
+            if not is_part and not text[place - 1].isalnum():
+                yield divmod(cell, len(self.columns))
+                place = text.find(beginning, starts[cell + 1] if cell + 1 < len(starts) else len(text))
+            else:
+                place = text.find(beginning, place + 1)
+
+    @cached_property
+    def _folded(self) -> tuple[list[int], str]:
+        """The folded texts of all cells, one per line, and the place of each."""
+        cells = (cell if len(cell) <= MAX_CELL else "" for row in self.rows for cell in row)
+        lines = [folded(cell).replace("\n", " ") for cell in cells]
+        return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=1)), "\n" + "\n".join(lines)
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """The kind of each column by most of its cells: that of a value, "yes-no", "words" or "prose"."""
+        kinds = []
+        for column in range(len(self.columns)):
+            counts: Counter[str] = Counter()
+            for number, row in enumerate(self.rows[:SAMPLE]):
+                if row[column] not in EMPTY:
+                    value = self.value(number, column)
+                    is_yes_no = row[column].lower() in YES | NO
+                    words = "words" if len(row[column]) <= MAX_CELL else "prose"
+                    counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
+            kinds.append(max(counts, key=lambda kind: counts[kind], default="words"))
+        return kinds
+
+    @cached_property
+    def body(self) -> list[int]:
+        """The rows without those of totals."""
+        totals = {
+            cell for row in self.rows for cell in row if len(cell) <= MAX_TOTAL and TOTALS.fullmatch(cell)
+        }
+        return [number for number, row in enumerate(self.rows) if totals.isdisjoint(row)]
+
+    @cached_property
+    def is_body(self) -> frozenset[int]:
+        """The same rows as a set."""
+        return frozenset(self.body)
+
+    @cached_property
+    def main(self) -> int:
+        """The column that names the rows: the first one of words that differ, else the first of words."""
+        words = [column for column, kind in enumerate(self.kinds) if kind == "words"]
+        for column in words:
+            if len({row[column] for row in self.rows}) >= DISTINCT * len(self.rows):
+                return column
+        return words[0] if words else 0
+
+    @cached_property
+    def is_descending(self) -> bool:
+        """True if the rows go back in time."""
+        for column, kind in enumerate(self.kinds):
+            if kind in (DATE, "year"):
+                numbers: Sequence[Decimal] = [number for number, _ in self.numbers(self.body, column)]
+                return numbers != sorted(numbers) and numbers == sorted(numbers, reverse=True)
+        return False
+
+
+def _words(cell: str) -> str:
+    """The words of a cell: its first line, where the next one begins with a bracket."""
+    words = cell.strip().replace('\\"', '"').replace('""', '"')
+    first, _, rest = words.partition("\n")
+    return first if rest.startswith("(") else words

@@ -1,0 +1,107 @@
+"""Tables in stored texts: their columns, and where each cell is."""
+
+from __future__ import annotations
+
+import pytest
+
+from spanwise.corpora.readers.builder import build_document
+from spanwise.corpora.readers.csv import read as read_csv
+from spanwise.corpora.tables import count_headers, find_tables
+from spanwise.types import Document, Table
+
+MARKDOWN = """# Prices
+
+| Plan | Price \\| year |
+|:-----|-------:|
+| **Pro** | 450 EUR |
+| Free |  |
+
+```
+| no | table |
+|----|-------|
+| in | code  |
+```
+"""
+
+
+def document(text: str, media_type: str = "text/html") -> Document:
+    return Document("a", media_type, "", "", text)
+
+
+def cells(text: str, table: Table) -> list[list[str]]:
+    return [[text[start:end] for start, end in row] for row in table.cells.tolist()]
+
+
+def test_a_markdown_table_has_a_cell_for_each_column():
+    [table] = find_tables(document(MARKDOWN, "text/markdown"))
+    assert table.columns == ("Plan", "Price \\| year")
+    assert cells(MARKDOWN, table)[1:] == [["**Pro**", "450 EUR"], ["Free", ""]]
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "Plan | Year\n--- | ---\nPro | 450",
+        "> | Plan | Year |\n> |---|---|\n> | Pro | 450 |",
+        "|Plan|Year|\n|-|-|\n|Pro|450|\n",
+    ],
+)
+def test_markdown_tables_are_written_in_several_ways(markdown):
+    [table] = find_tables(document(markdown, "text/markdown"))
+    assert cells(markdown, table) == [["Plan", "Year"], ["Pro", "450"]]
+
+
+def test_lines_with_bars_are_a_table_of_the_generated_formats():
+    text = "Prices\n\nPlan | Price\nPro | 450\nFree | \n\nMore words | and no table"
+    [table] = find_tables(document(text))
+    assert table.columns == ("Plan", "Price")
+    assert cells(text, table) == [["Plan", "Price"], ["Pro", "450"], ["Free", ""]]
+
+
+def test_rows_of_another_width_are_another_table():
+    text = "Plan | Price\nPro | 450\nTown | Mill | Year\nEskery | Low | 1820"
+    assert [table.columns for table in find_tables(document(text))] == [
+        ("Plan", "Price"),
+        ("Town", "Mill", "Year"),
+    ]
+
+
+def test_cells_of_csv_are_found_without_their_quotes():
+    text = 'sep=;\nPlan;Note\n"Pro";"says ""all"""\n'
+    table_document = build_document(read_csv(text.encode()), text.encode(), "a.csv")
+    [table] = find_tables(table_document)
+    assert table.columns == ("Plan", "Note")
+    assert cells(text, table)[1] == ["Pro", 'says ""all""']
+
+
+def test_records_of_json_lines_are_rows():
+    text = "user: ines\ncode: E4\n\nuser: tomo\ncode: E5\nms: 4\n"
+    [table] = find_tables(document(text, "application/x-ndjson"))
+    assert table.columns == ("user", "code", "ms")
+    assert cells(text, table) == [["ines", "E4", ""], ["tomo", "E5", "4"]]
+
+
+def test_what_is_left_out_is_in_no_cell():
+    text = "Plan | Price\nPro | 450 ~~500~~"
+    page = Document("a", "text/html", "", "", text, left_out=((23, 30),))
+    [table] = find_tables(page)
+    assert cells(text, table)[1] == ["Pro", "450"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_headers"),
+    [
+        ([["Plan", "Price"], ["Pro", "450"]], 1),
+        ([["", "2021", "2022"], ["Costs", "1290", "1310"]], 1),
+        ([["Year", "2021", "2022"], ["Opened", "1999", "2004"]], 0),
+        ([["Office", "Weekdays", "Weekdays"], ["Office", "Open", "Close"], ["Lund", "08:00", "17:00"]], 2),
+        ([["Eskery", "14.5"], ["Holm", "11"]], 0),
+    ],
+)
+def test_a_header_is_known_by_its_form(rows, n_headers):
+    assert count_headers(rows) == n_headers
+
+
+def test_a_million_bars_take_linear_time():
+    assert find_tables(document("|" * 1_000_000, "text/markdown")) == []
+    assert find_tables(document("a |" * 300_000 + "\n" + "b | c")) == []
