@@ -11,6 +11,7 @@ from spanwise.types import (
     Answer,
     AnswerSpan,
     Citation,
+    Computed,
     FilterResult,
     Hit,
     Passage,
@@ -33,7 +34,9 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "question": answer.question,
         "outcome": answer.outcome,
         "decided_by": answer.decided_by,
+        "values": list(answer.values),
         "answer": answer_span_record(answer.best) if answer.best else None,
+        "computed": computed_record(answer.computed) if answer.computed else None,
         "candidates": [answer_span_record(each) for each in answer.candidates],
         "parts": [answer_span_record(part) for part in answer.parts],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
@@ -74,6 +77,17 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
         "passage": {key: getattr(passage, key) for key in ("id", "start", "end", "text")},
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
         "agreeing": [place_record(other) for other in answer.also_in],
+    }
+
+
+def computed_record(computed: Computed) -> dict[str, Any]:
+    """A computed value with the cells from which it is computed; the first of them with its place."""
+    cells = [{"text": cell.text, "start": cell.start, "end": cell.end} for cell in computed.cells]
+    return {
+        "operation": computed.operation,
+        "value": computed.value,
+        "cells": cells,
+        "first": answer_span_record(computed.first),
     }
 
 

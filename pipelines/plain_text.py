@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-    from spanwise.types import Answer, Passage, Span
+    from spanwise.types import Answer, Computed, Passage, Span
 
+MAX_CELLS = 20  # that are shown of a computed value
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
@@ -55,6 +56,13 @@ def refusal(answer: Answer) -> str:
     words = [f"“{visible(term.of(answer.question))}”" for term in answer.missing_terms]
     mentions = f": no document mentions {' or '.join(words)}" if words and is_english(answer.question) else ""
     return f"not in these documents{mentions}"
+
+
+def computed_from(computed: Computed) -> str:
+    """How a value is computed, with the words of the first cells."""
+    cells = [shown(cell) for cell in computed.cells[:MAX_CELLS]]
+    more = f", and {len(computed.cells) - MAX_CELLS:,} more" if len(computed.cells) > MAX_CELLS else ""
+    return f"{computed.operation} of {', '.join(cells)}{more}"
 
 
 def unread_note(answer: Answer) -> str:

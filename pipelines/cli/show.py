@@ -20,6 +20,7 @@ from spanwise.types import (
     Answer,
     AnswerSpan,
     Citation,
+    Computed,
     FilterResult,
     Hit,
     Passage,
@@ -30,7 +31,7 @@ from spanwise.types import (
 
 from ..answering.overview import overview_lines
 from ..answering.summarize import shown_sentence
-from ..plain_text import display, language_hint, refusal, shown, unread_note, visible
+from ..plain_text import computed_from, display, language_hint, refusal, shown, unread_note, visible
 
 if TYPE_CHECKING:
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
@@ -213,7 +214,9 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
     """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
     say_partial(answer.left_out)
-    if answer.best is None:
+    if answer.computed is not None:
+        _show_computed(answer.computed)
+    elif answer.best is None:
         _show_declined(answer, hint)
         if note := unread_note(answer):
             _show_dim(f"  {note}: {listing} --rejected")
@@ -231,6 +234,11 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
         times = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
         cached = ", cached answer" if answer.cached else ""
         _show_dim(f"\n{searched}, {answer.retriever}, {read}{cached}; {times}")
+
+
+def _show_computed(computed: Computed) -> None:
+    show((computed.value, "bold green"))
+    _show_dim(f"  {computed_from(computed)}: {place(computed.first)}{_confidence(computed.first)}")
 
 
 def _show_best(best: AnswerSpan) -> None:

@@ -54,7 +54,7 @@ from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
-from ..plain_text import language_hint, refusal, shown, unread_note
+from ..plain_text import computed_from, language_hint, refusal, shown, unread_note
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -363,6 +363,9 @@ def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
         return _with_marks(answer.text, [citation.span for citation in answer.citations])
     if isinstance(answer, Answer) and answer.best:
         return _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
+    if isinstance(answer, Answer) and answer.computed:
+        text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
+        return _with_marks(text, [answer.computed.first.span])
     hint = language_hint(answer.question)
     if isinstance(answer, Answer) and answer.candidates:
         contexts = [candidate.context for candidate in answer.candidates]
