@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
+from spanwise.errors import IndexNotFound
 from spanwise.types import QUOTE, ClusterOptions, Filter, SearchOptions
 
-from ..folders import nearest_index, resolve_index
+from ..folders import file_of, files_named, index_in, nearest_index, resolve_index
 from ..library.library import Library
 from ..library.loaded_models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
 from ..open import open, open_index
@@ -195,6 +198,45 @@ def question_and_folder(
     if question and folder is index is None and Path(question).is_dir():
         return None, Path(question)
     return question, folder
+
+
+def in_index_above(
+    folder: Path | None, index: Path | None, results: ResultGroup
+) -> tuple[Path | None, Path | None, ResultGroup]:
+    """The folder, the index and the filter of a verb; a folder without an index is a part of the one above."""
+    if folder is None or index is not None or not folder.is_dir() or index_in(folder.resolve()):
+        return folder, index, results
+    try:
+        path = nearest_index(folder.resolve())
+    except IndexNotFound:
+        return folder, index, results
+    with open_index(path) as library:
+        roots = library.roots
+    name = next((name for name, _ in files_named(str(folder.resolve()), roots)), "")
+    root = file_of(name, roots)[0] if name else None
+    if root is None:
+        return folder, index, results
+    own = f"spanwise index {shlex.quote(str(folder))}"
+    say(f"uses the index of {root.folder}; {folder} gets its own with: {own}")
+    return root.folder, path, replace(results, path=patterns_below(name, results.path or ()))
+
+
+def patterns_below(folder: str, patterns: Sequence[str]) -> list[str]:
+    """The patterns of a path below a folder; a pattern may begin with the folder.
+
+    >>> patterns_below("notes/old", ["*.md", "a/b", "notes/old/c", "!drafts/"])
+    ['/notes/old/**/*.md', '/notes/old/a/b', '/notes/old/c', '!/notes/old/**/drafts/']
+    """
+    start = "/" + re.sub(r"([\\*?\[\]])", r"\\\1", folder) + "/"
+    below = [start] if not patterns or patterns[0].startswith("!") else []
+    for pattern in patterns:
+        mark = "!" if pattern.startswith("!") else ""
+        inner = pattern.removeprefix(mark).removeprefix("./")
+        depth = "" if "/" in inner.rstrip("/") else "**/"
+        place = "/" + inner.removeprefix("/")
+        is_whole = f"{place}/".startswith(start)
+        below.append(mark + (place if is_whole else f"{start}{depth}{place[1:]}"))
+    return below
 
 
 def library_of(folder: Path | None, index: Path | None, cluster: ClusterOptions | None = None) -> Library:
