@@ -13,7 +13,6 @@ from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
-from spanwise.errors import IndexNotFound
 from spanwise.types import QUOTE, ClusterOptions, Filter, SearchOptions
 
 from ..folders import file_of, files_named, index_in, nearest_index, resolve_index
@@ -203,14 +202,14 @@ def question_and_folder(
 def in_index_above(
     folder: Path | None, index: Path | None, results: ResultGroup
 ) -> tuple[Path | None, Path | None, ResultGroup]:
-    """The folder, the index and the filter of a verb; a folder without an index is a part of the one above."""
-    if folder is None or index is not None or not folder.is_dir() or index_in(folder.resolve()):
+    """The folder, index and filter of a verb; a folder without an index is a part of the one above."""
+    above = None
+    if folder is not None and index is None and folder.is_dir() and not index_in(folder.resolve()):
+        above = next(filter(index_in, folder.resolve().parents), None)
+    if folder is None or above is None:
         return folder, index, results
-    try:
-        path = nearest_index(folder.resolve())
-    except IndexNotFound:
-        return folder, index, results
-    with open_index(path) as library:
+    with open_index(above) as library:
+        path = library.store.path
         roots = library.roots
     name = next((name for name, _ in files_named(str(folder.resolve()), roots)), "")
     root = file_of(name, roots)[0] if name else None

@@ -80,7 +80,7 @@ def write(lines: str) -> None:
 
 @contextmanager
 def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
-    """A callback of (task, done, total) that draws a bar on stderr, or prints lines where that is no terminal.
+    """A callback of (task, done, total) that draws a bar on stderr, or prints lines if that is no terminal.
 
     The bar appears after `after_s` seconds, because some tasks are often done at once. A task with total 0
     shows no amount and is hidden when the next one begins. The task "" removes the bar.
@@ -236,7 +236,7 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         _show_best(answer.best)
         for part in answer.parts[1:]:
             _show_other(part, "and ")
-        others = list(_others(answer))
+        others = list(_others([*(answer.parts or [answer.best])], answer.alternatives))
         if others:
             _show_dim("\nother answers")
         for other in others:
@@ -249,16 +249,19 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         _show_dim(f"\n{searched}, {answer.retriever}, {read}{cached}; {times}")
 
 
-def _others(answer: Answer) -> Iterator[AnswerSpan]:
-    """The alternatives whose words and sentence are not printed above them."""
-    printed: set[str] = set()
-    above = answer.parts or (answer.best,)
-    for number, each in enumerate((*above, *answer.alternatives)):
-        if each is not None:
-            texts = {shown(each.span).casefold(), shown(each.context).casefold()}
-            if number >= len(above) and not texts & printed:
-                yield each
-            printed |= texts
+def _others(above: list[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterator[AnswerSpan]:
+    """The other answers whose words and sentence are not printed above them."""
+    for other in others:
+        if not any(_repeats(other, each) for each in above):
+            above.append(other)
+            yield other
+
+
+def _repeats(other: AnswerSpan, above: AnswerSpan) -> bool:
+    sentence = shown(other.context).casefold()
+    printed = shown(above.context).casefold()
+    is_same = shown(other.span).casefold() == shown(above.span).casefold()
+    return is_same or sentence in printed or printed in sentence
 
 
 def _show_best(best: AnswerSpan) -> None:

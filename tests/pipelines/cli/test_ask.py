@@ -80,7 +80,9 @@ def test_other_answers_have_their_own_line_unless_below_five_percent(library, ca
 
 
 def test_words_and_sentences_above_are_not_among_the_other_answers(library, capsys):
-    [answer] = asker(library, ("Ada Rook", 4.0, 0.0), ("six", 3.0, 0.0)).answer(["Who built the mill or six?"])
+    [answer] = asker(library, ("Ada Rook", 4.0, 0.0), ("six", 3.0, 0.0)).answer(
+        ["Who built the mill or six?"]
+    )
     assert answer.best is not None
     [other] = answer.alternatives
     longer = replace(answer.best, span=replace(answer.best.span, text="1811 by Ada Rook"))
@@ -140,7 +142,9 @@ def test_a_folder_in_an_indexed_one_is_a_part_of_its_index(run, folder, argument
     assert [line.split()[2] for line in out.splitlines()[::2]] == ["sub/weir.html,"]
     assert "mill.md" not in run("summarize", folder / "sub")[1]
     (folder / "sub" / "new.txt").write_text("A zebra.\n")
-    assert "sub/new.txt" in run("search", "zebra", folder / "sub", "--retriever", "bm25", "--path", "*.txt")[1]
+    assert (
+        "sub/new.txt" in run("search", "zebra", folder / "sub", "--retriever", "bm25", "--path", "*.txt")[1]
+    )
 
 
 def test_a_folder_with_its_own_index_or_outside_of_the_one_above_uses_its_own(run, folder, arguments):
@@ -283,7 +287,10 @@ def test_what_is_typed_while_a_question_is_answered_is_the_next_question(argumen
     answer = terminal.until("\n? ")
     assert "mill.md" in answer
     assert "tram?" not in answer
-    assert terminal.until("? Who opened the tram?").strip() in ("? Who opened the tram?", "Who opened the tram?")
+    assert terminal.until("? Who opened the tram?").strip() in (
+        "? Who opened the tram?",
+        "Who opened the tram?",
+    )
     assert "tram.txt" in terminal.until("\n? ")
     terminal.until("half")
     terminal.interrupt()
