@@ -211,13 +211,11 @@ def in_index_above(
     with open_index(above) as library:
         path = library.store.path
         roots = library.roots
-    name = next((name for name, _ in files_named(str(folder.resolve()), roots)), "")
-    root = file_of(name, roots)[0] if name else None
-    if root is None:
-        return folder, index, results
-    own = f"spanwise index {shlex.quote(str(folder))}"
-    say(f"uses the index of {root.folder}; {folder} gets its own with: {own}")
-    return root.folder, path, replace(results, path=patterns_below(name, results.path or ()))
+    for name, _ in files_named(str(folder.resolve()), roots):
+        if root := file_of(name, roots)[0]:
+            say(f"uses the index of {root.folder}; for its own: spanwise index {shlex.quote(str(folder))}")
+            return root.folder, path, replace(results, path=patterns_below(name, results.path or ()))
+    return folder, index, results
 
 
 def patterns_below(folder: str, patterns: Sequence[str]) -> list[str]:

@@ -236,7 +236,7 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         _show_best(answer.best)
         for part in answer.parts[1:]:
             _show_other(part, "and ")
-        others = list(_others([*(answer.parts or [answer.best])], answer.alternatives))
+        others = list(_others(answer.parts or [answer.best], answer.alternatives))
         if others:
             _show_dim("\nother answers")
         for other in others:
@@ -249,19 +249,15 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         _show_dim(f"\n{searched}, {answer.retriever}, {read}{cached}; {times}")
 
 
-def _others(above: list[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterator[AnswerSpan]:
+def _others(above: Sequence[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterator[AnswerSpan]:
     """The other answers whose words and sentence are not printed above them."""
+    printed = [(shown(each.span).casefold(), shown(each.context).casefold()) for each in above]
     for other in others:
-        if not any(_repeats(other, each) for each in above):
-            above.append(other)
+        text = shown(other.span).casefold()
+        sentence = shown(other.context).casefold()
+        if not any(text == each or sentence in around or around in sentence for each, around in printed):
+            printed.append((text, sentence))
             yield other
-
-
-def _repeats(other: AnswerSpan, above: AnswerSpan) -> bool:
-    sentence = shown(other.context).casefold()
-    printed = shown(above.context).casefold()
-    is_same = shown(other.span).casefold() == shown(above.span).casefold()
-    return is_same or sentence in printed or printed in sentence
 
 
 def _show_best(best: AnswerSpan) -> None:
