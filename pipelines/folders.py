@@ -78,7 +78,7 @@ def resolve_index(path: Path) -> Path:
     """The index that `--index` names: that directory, or the index of that folder."""
     if is_index(path):
         return path
-    if index := _index_of(path):
+    if index := index_in(path):
         return index
     quoted = shlex.quote(str(path))
     arguments = quoted if path.is_dir() else f"FOLDER --index {quoted}"
@@ -90,7 +90,7 @@ def resolve_index(path: Path) -> Path:
 def nearest_index(start: Path) -> Path:
     """The index of `start` or of the nearest folder above it that has one."""
     for folder in (start, *start.parents):
-        if index := _index_of(folder):
+        if index := index_in(folder):
             return index
     quoted = shlex.quote(str(start))
     raise IndexNotFound(f"no index in {start} or above it. Make one with: spanwise index {quoted}")
@@ -105,7 +105,7 @@ def existing_folder(folder: Path) -> Path:
     return folder.resolve()
 
 
-def _index_of(folder: Path) -> Path | None:
+def index_in(folder: Path) -> Path | None:
     """The index of a folder, if any; first the one that can be synced."""
     return next(filter(is_index, (index_folder_of(folder), folder / FOLDER_NAME)), None)
 

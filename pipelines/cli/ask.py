@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from select import select
 from typing import Annotated
 
 from typer import Argument, BadParameter, Option
@@ -61,6 +62,7 @@ def search(
     """Print the best passages for a question."""
     if opt.question_and_folder(question, folder, index)[0] is None:
         raise BadParameter(f"{question} is a folder: name the words before it", param_hint="QUESTION")
+    folder, index, results = opt.in_index_above(folder, index, results)
     options = opt.options_of(SearchOptions, ranking, results, k=k)
     with synced(folder, index, cluster=cluster.options(), wait=not no_wait) as library:
         with progress(after_s=1) as report:
@@ -112,6 +114,7 @@ def ask(
     if document is not None and not explain:
         raise BadParameter("add --explain", param_hint="--document")
     question, folder = opt.question_and_folder(question, folder, index)
+    folder, index, results = opt.in_index_above(folder, index, results)
     options = opt.options_of(
         SummaryOptions,
         ranking,
@@ -167,6 +170,7 @@ def summarize(
     question, folder = opt.question_and_folder(question, folder, index)
     if question is not None and document is not None:
         raise BadParameter("a question uses all documents: pass a question or --document")
+    folder, index, results = opt.in_index_above(folder, index, results)
     options = opt.options_of(
         SummaryOptions,
         ranking,
@@ -271,6 +275,7 @@ def _typed() -> Iterator[str]:
         _keep_history()
     say(HINT)
     while True:
+        is_ahead = _is_line_waiting()
         try:
             question = input(PROMPT).strip()
         except EOFError:
@@ -279,12 +284,40 @@ def _typed() -> Iterator[str]:
         except KeyboardInterrupt:
             say("")
             continue
+        if is_ahead and not question:
+            continue
         if question.lower() in ("", "exit", "quit"):
             return
         if question.lower() in ("help", "?"):
             say(HINT)
         else:
-            yield question
+            with _without_echo():
+                yield question
+
+
+def _is_line_waiting() -> bool:
+    """True when a line was typed while the last question was answered."""
+    with suppress(OSError, ValueError):  # Windows waits for sockets only
+        return bool(select([sys.stdin], [], [], 0)[0])
+    return False
+
+
+@contextmanager
+def _without_echo() -> Iterator[None]:
+    """Show what is typed meanwhile at the next prompt only, where the terminal can."""
+    try:
+        import termios
+    except ImportError:
+        yield
+        return
+    before = termios.tcgetattr(sys.stdin)
+    silent = [*before]
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
 def _keep_history() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
+import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -13,7 +15,7 @@ from typer import Argument, BadParameter, Context, Option, Typer
 
 from spanwise.types import QUOTE, ClusterOptions, Decider, Filter, SearchOptions
 
-from ..folders import nearest_index, resolve_index
+from ..folders import file_of, files_named, index_in, nearest_index, resolve_index
 from ..library.library import Library
 from ..library.loaded_models import DEFAULT_RETRIEVER, LOCAL, RERANK_SUFFIX, RERANKER, sent_to
 from ..open import open, open_index
@@ -203,6 +205,43 @@ def question_and_folder(
     if question and folder is index is None and Path(question).is_dir():
         return None, Path(question)
     return question, folder
+
+
+def in_index_above(
+    folder: Path | None, index: Path | None, results: ResultGroup
+) -> tuple[Path | None, Path | None, ResultGroup]:
+    """The folder, index and filter of a verb; a folder without an index is a part of the one above."""
+    above = None
+    if folder is not None and index is None and folder.is_dir() and not index_in(folder.resolve()):
+        above = next(filter(index_in, folder.resolve().parents), None)
+    if folder is None or above is None:
+        return folder, index, results
+    with open_index(above) as library:
+        path = library.store.path
+        roots = library.roots
+    for name, _ in files_named(str(folder.resolve()), roots):
+        if root := file_of(name, roots)[0]:
+            say(f"uses the index of {root.folder}; for its own: spanwise index {shlex.quote(str(folder))}")
+            return root.folder, path, replace(results, path=patterns_below(name, results.path or ()))
+    return folder, index, results
+
+
+def patterns_below(folder: str, patterns: Sequence[str]) -> list[str]:
+    """The patterns of a path below a folder; a pattern may begin with the folder.
+
+    >>> patterns_below("notes/old", ["*.md", "a/b", "notes/old/c", "!drafts/"])
+    ['/notes/old/**/*.md', '/notes/old/a/b', '/notes/old/c', '!/notes/old/**/drafts/']
+    """
+    start = "/" + re.sub(r"([\\*?\[\]])", r"\\\1", folder) + "/"
+    below = [start] if not patterns or patterns[0].startswith("!") else []
+    for pattern in patterns:
+        mark = "!" if pattern.startswith("!") else ""
+        inner = pattern.removeprefix(mark).removeprefix("./")
+        depth = "" if "/" in inner.rstrip("/") else "**/"
+        place = "/" + inner.removeprefix("/")
+        is_whole = f"{place}/".startswith(start)
+        below.append(mark + (place if is_whole else f"{start}{depth}{place[1:]}"))
+    return below
 
 
 def library_of(folder: Path | None, index: Path | None, cluster: ClusterOptions | None = None) -> Library:

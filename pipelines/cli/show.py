@@ -9,6 +9,7 @@ import json
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -54,6 +55,7 @@ LABELS = {
     "validation": "mining for validation",
     "scores": "asking the teacher",
 }
+LINE_EVERY_S = 30.0  # of progress where stderr is no terminal
 MAX_QUOTE = 280  # characters
 MAX_PLACES = 3
 MAX_FIRST_WORDS = 70  # characters
@@ -79,13 +81,13 @@ def write(lines: str) -> None:
 
 @contextmanager
 def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
-    """A callback of (task, done, total) that draws a bar on stderr when that is a terminal.
+    """A callback of (task, done, total) that draws a bar on stderr, or prints lines if that is no terminal.
 
     The bar appears after `after_s` seconds, because some tasks are often done at once. A task with total 0
     shows no amount and is hidden when the next one begins. The task "" removes the bar.
     """
     if not sys.stderr.isatty():
-        yield lambda task, done, total: None
+        yield _print_at_times(time.monotonic())
         return
     bar = _bar()
     tasks: dict[str, Any] = {}
@@ -113,6 +115,19 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda task, done, total: report(task, done, total) if task else stop()
     finally:
         stop()
+
+
+def _print_at_times(last: float) -> Callable[[str, int, int], None]:
+    """A callback of `progress` that prints a line every LINE_EVERY_S seconds after `last`."""
+
+    def report(task: str, done: int, total: int) -> None:
+        nonlocal last
+        if total and task != "bytes" and time.monotonic() - last >= LINE_EVERY_S:
+            last = time.monotonic()
+            label, unit = ("indexing", " files") if task == "files" else (LABELS.get(task, task), "")
+            say(f"{label}: {done:,} of {total:,}{unit}")
+
+    return report
 
 
 def _bar() -> Any:
@@ -224,9 +239,10 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
         _show_best(answer.best)
         for part in answer.parts[1:]:
             _show_other(part, "and ")
-        if answer.alternatives:
+        others = list(_others(answer.parts or [answer.best], answer.alternatives))
+        if others:
             _show_dim("\nother answers")
-        for other in answer.alternatives:
+        for other in others:
             _show_other(other)
     if verbose:
         read = f"{answer.passages_read} of {answer.passages_read + answer.passages_unread} read"
@@ -239,6 +255,17 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
 def _show_computed(computed: Computed) -> None:
     show((computed.value, "bold green"))
     _show_dim(f"  {computed_from(computed)}: {place(computed.first)}{_confidence(computed.first)}")
+
+
+def _others(above: Sequence[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterator[AnswerSpan]:
+    """The other answers whose words and sentence are not printed above them."""
+    printed = [(shown(each.span).casefold(), shown(each.context).casefold()) for each in above]
+    for other in others:
+        text = shown(other.span).casefold()
+        sentence = shown(other.context).casefold()
+        if not any(text == each or sentence in around or around in sentence for each, around in printed):
+            printed.append((text, sentence))
+            yield other
 
 
 def _show_best(best: AnswerSpan) -> None:

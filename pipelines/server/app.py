@@ -11,6 +11,7 @@ import json
 import logging
 import re
 import sys
+import time
 from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -65,6 +66,7 @@ MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
 AROUND = 400  # characters before and after a span that tell it from equal words on its PDF page
 MAX_IN_FLIGHT = 8  # questions that are computed or wait
+NO_JSON = "the body is not sent as JSON. Send the header Content-Type: application/json."
 PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
 
@@ -335,7 +337,7 @@ class Routes:
         else:
             result = self._library.ask(asked.question, self._options, **changes)
             record = {"spanwise": answer_record(result)}
-        head = {"id": f"chatcmpl-{uuid4().hex}", "created": 0, "model": "spanwise"}
+        head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": "spanwise"}
         text, marks = chat_text(result)
         if body.stream:
             return StreamingResponse(_chunks(head, text, marks, record), media_type="text/event-stream")
@@ -461,6 +463,8 @@ def _described(error: Any) -> tuple[int, str, str]:
         return error.status_code, "HttpError", error.detail
     if isinstance(error, RequestValidationError):
         first = error.errors()[0]
+        if isinstance(first["input"], bytes):
+            return 400, "BadRequest", NO_JSON
         where = ".".join(str(part) for part in first["loc"][1:])
         is_text = first["type"] == "string_pattern_mismatch"
         reason = "empty, or has characters that are not allowed" if is_text else first["msg"]

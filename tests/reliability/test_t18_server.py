@@ -51,12 +51,38 @@ HOSTILE = {
 }
 
 
+GUIDE = """# The *weir* guide
+
+The weir was raised in **1920 by *Ute* Falk** and is kept by
+`make all`, see [the trust](https://trust.example/weir "Trust").
+
+- one **item**
+- two
+
+| Year | Keeper |
+|------|--------|
+| 1920 | Ute Falk |
+"""
+HOSTILE_GUIDE = """# Hostile
+
+The safe was opened by Zed Quill. <script>window.hacked = 1</script> <img src=x onerror="window.hacked = 1">
+[click](javascript:window.hacked=1) [data](data:text/html,<b>x</b>) ![picture](https://evil.example/t.png)
+[![badge](https://evil.example/b.svg)](https://ok.example) [a [b](https://in.example) c](https://out.example)
+**a *b __c _d ~~e~~ d_ c__ b* a** <a href="javascript:window.hacked=1">x</a>
+"""
+
+
 @pytest.fixture(scope="module")
 def index(module_memory) -> Path:
     folder = module_memory / "notes"
     folder.mkdir()
     for number in range(50):
         (folder / f"{number}.md").write_text(f"# Mill {number}\n\nMill {number} was founded by Ada Rook.\n")
+    (folder / "guide.md").write_text(GUIDE)
+    (folder / "hostile.md").write_text(HOSTILE_GUIDE)
+    (folder / "brackets.md").write_text(
+        f"# Ink\n\nThe ink was mixed by Lo Marsh.\n\n{'[' * 100_000}\n\n{'**a ' * 25_000}\n"
+    )
     (folder / "hostile.html").write_text(
         "<p>The bell was cast by Ute Falk.</p><script>window.hacked = 1</script>"
         "&lt;img src=x onerror='window.hacked=1'&gt;"
@@ -157,7 +183,9 @@ def test_a_public_address_without_a_token_exits_2(index, capsys, monkeypatch, tm
         assert named in capsys.readouterr().err
 
 
-def test_the_page_answers_in_a_browser(port):
+@pytest.fixture
+def page(port):
+    """The page in a headless browser, which has complained about nothing when it closes."""
     playwright = pytest.importorskip("playwright.sync_api")
     home = f"http://127.0.0.1:{port}/"
     complaints = list[str]()
@@ -172,18 +200,112 @@ def test_the_page_answers_in_a_browser(port):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(home)
-        page.fill("#question", "Who founded Mill 7?")
-        page.press("#question", "Enter")
-        page.wait_for_selector("#quote")
-        assert "Ada Rook" in page.inner_text("#span")
-        assert page.inner_text("mark.current") in page.inner_text("#quote")
-        assert page.inner_text("#document-place").startswith("7.md")
-        assert re.search("likely|certain", page.inner_text(".sure"))
-        page.goto(f"{home}#q=Who+cast+the+bell%3F&tab=passages")
-        page.click("#panel-passages .place >> text=hostile.html")
-        page.wait_for_selector("#document-body .text")
-        assert "<img" in page.inner_text("#document-body")
-        assert page.query_selector("#document-body img") is None
+        yield page
         assert page.evaluate("window.hacked") is None
     assert complaints == []
     assert all(url.startswith((home, "data:")) for url in requests)
+
+
+def asked(page, question: str) -> None:
+    page.fill("#question", question)
+    page.press("#question", "Enter")
+    page.wait_for_selector("#quote")
+    page.wait_for_selector("mark.current")
+
+
+def test_the_page_answers_in_a_browser(page):
+    asked(page, "Who founded Mill 7?")
+    assert "Ada Rook" in page.inner_text("#span")
+    assert page.inner_text("mark.current") in page.inner_text("#quote")
+    assert page.inner_text("#document-place").startswith("7.md")
+    assert re.search("likely|certain", page.inner_text(".sure"))
+    page.goto(f"{page.url.partition('#')[0]}#q=Who+cast+the+bell%3F&tab=passages")
+    page.click("#panel-passages .place >> text=hostile.html")
+    page.wait_for_selector("#document-body .text")
+    assert "<img" in page.inner_text("#document-body")
+    assert page.query_selector("#document-body img") is None
+
+
+def test_the_chosen_answer_is_not_among_the_others(page):
+    asked(page, "Who founded Mill 7?")
+    texts = page.locator("#choices li:visible .words").all_inner_texts()
+    assert page.inner_text("#span") not in texts
+    assert len(texts) == len(set(texts))
+
+
+def test_markdown_is_rendered_with_its_span_marked(page):
+    asked(page, "Who raised the weir?")
+    assert "Ute Falk" in page.inner_text("#span")
+    assert page.inner_text("mark.current") == page.inner_text("#span")
+    for place in ("#quote", "#document-body"):
+        assert page.inner_text(f"{place} strong") == "1920 by Ute Falk"
+    body = page.locator("#document-body")
+    assert body.locator(".heading em").all_inner_texts() == ["weir"]
+    assert body.locator("li strong").all_inner_texts() == ["item"]
+    assert body.locator("td").all_inner_texts() == ["1920", "Ute Falk"]
+    assert body.locator("code").all_inner_texts() == ["make all"]
+    assert body.locator("a").get_attribute("href") == "https://trust.example/weir"
+    assert body.locator("a").get_attribute("rel") == "noopener noreferrer"
+
+
+def test_hostile_markdown_inserts_text_only(page):
+    asked(page, "Who opened the safe?")
+    assert page.inner_text("mark.current") == "Zed Quill"
+    body = page.locator("#document-body")
+    assert body.locator("img, script, [onerror], a a").count() == 0
+    assert {link.get_attribute("href") for link in body.locator("a").all()} == {
+        "https://ok.example",
+        "https://out.example",
+    }
+    assert "<script>window.hacked = 1</script>" in body.inner_text()
+    assert body.locator(".alt").all_inner_texts() == ["picture", "badge"]
+
+
+SOURCES = [
+    "[",
+    "[a](",
+    "**a ",
+    "*a ",
+    "_a ",
+    "`a``",
+    ">",
+    "- ",
+    "| ",
+    "[[a]",
+    "![",
+    "~~a",
+    "[a](http://b ",
+    "- a\n",
+    "|-|\n",
+    "\\",
+]
+RENDER = """async (sources) => {
+  const { markdown } = await import("/markdown.js");
+  const draw = (from, to) => (from < to ? [sources.text.slice(from, to)] : []);
+  const began = performance.now();
+  markdown(sources.text, 0, sources.text.length, { draw, isHidden: () => true });
+  return performance.now() - began;
+}"""
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_markdown_is_rendered_in_linear_time(page, source):
+    took = [page.evaluate(RENDER, {"text": source * (n // len(source))}) for n in (100_000, 200_000)]
+    assert took[1] < 3 * took[0] + 1_000
+
+
+def test_a_span_in_hidden_markup_is_shown_and_marked(page):
+    source = "See [the trust](https://trust.example/weir) for it."
+    marked = """async ([text, from, to]) => {
+      const [{ markdown }, { drawing }] = [await import("/markdown.js"), await import("/document.js")];
+      const blocks = markdown(text, 0, text.length, drawing(text, [{ from, to }]));
+      return blocks.flatMap((block) => [...block.querySelectorAll("mark")].map((mark) => mark.textContent));
+    }"""
+    for span in ("the trust", "https://trust.example/weir", "trust](https", "See"):
+        start = source.index(span)
+        assert page.evaluate(marked, [source, start, start + len(span)]) == [span]
+
+
+def test_a_question_about_brackets_is_answered_at_once(page):
+    asked(page, "Who mixed the ink?")
+    assert page.inner_text("mark.current") == "Lo Marsh"

@@ -1,7 +1,8 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
 import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, percent, placeButton, placeOf, post,
   shown, stream, style, trouble, unitsAt, visible } from "./dom.js";
-import { closeDocument, isOpen, listen as onDocument, openPlace, step } from "./document.js";
+import { isMarkdown, markdown } from "./markdown.js";
+import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
 
 const ALTERNATIVES = 4;
 const TABS = ["answer", "summary", "passages"];
@@ -9,7 +10,6 @@ const MAX_HISTORY = 50;
 const LENGTHS = { short: 2, medium: 5, long: 10 }; // sentences of a summary
 const LISTED = 60; // documents on the first page
 const FIRST = 240; // characters of a passage; the style sheet shows two lines
-const narrow = matchMedia("(max-width: 60rem)");
 const panel = (name) => byId(`panel-${name}`);
 
 let asked = null; // {question, where}
@@ -141,12 +141,12 @@ function again(name) {
 }
 
 function drawAnswer() {
-  choices = [record.answer, ...record.alternatives].map((span, number) => ({ span, places: [
+  choices = [record.answer, ...unseen(record)].map((span, number) => ({ span, places: [
     placeOf(span, number ? "other answer" : "answer"), ...span.agreeing.map((each) => placeOf(each, "also here"))] }));
   fill(panel("answer"),
     element("article", { class: "card best", id: "best" }),
-    record.alternatives.length > 0 && element("section", { class: "others", "aria-label": "Answers to choose from" },
-      element("h2", {}, "Answers to choose from ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
+    choices.length > 1 && element("section", { class: "others", "aria-label": "Other answers" },
+      element("h2", {}, "Other answers ", element("span", { class: "keys" }, element("kbd", {}, "↑"), element("kbd", {}, "↓"))),
       element("ol", { id: "choices" }, choices.map(({ span }, number) => element("li", {}, choice(span, number))))),
     footnote());
   const { confidence, verdict, display: text } = record.answer;
@@ -155,6 +155,15 @@ function drawAnswer() {
   if (narrow.matches) closeDocument();
   choose(0);
 }
+
+/** The alternatives whose words and sentence are not shown above them. */
+function unseen({ answer: best, parts, alternatives }) {
+  const above = [best, ...parts].map(folded);
+  return alternatives.filter((span) => !above.some(([text, sentence]) => text === folded(span)[0] || sentence.includes(folded(span)[1]) ||
+    folded(span)[1].includes(sentence)) && above.push(folded(span)));
+}
+
+const folded = (span) => [span.display.toLowerCase(), span.display_sentence.toLowerCase()];
 
 function choice(span, number) {
   const parts = [span.confidence !== null && percent(span.confidence), visible(span.document)].filter(Boolean).join(" · ");
@@ -170,7 +179,7 @@ function choose(number) {
   const { span, places } = choices[number];
   fill(byId("best"),
     element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`),
-    element("blockquote", { class: "quote", dir: "auto", id: "quote" }, inSentence(span)),
+    element("blockquote", { class: "quote markdown", dir: "auto", id: "quote" }, inSentence(span)),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
     number === 0 && record.parts.length > 1 && element("div", { class: "also" }, element("h3", {}, "More of the answer"),
@@ -183,7 +192,7 @@ function choose(number) {
     element("div", { class: "actions" },
       button("Copy with citation", () => copy(`“${span.display}” (${citation(places[0])})`, "Copied with its citation."), { class: "plain", id: "copy" }),
       button("Copy link", () => copy(location.href, "Copied the link to this question."), { class: "plain", id: "link" })));
-  [...byId("choices")?.querySelectorAll("button") ?? []].forEach((each, at) => each.setAttribute("aria-current", String(at === number)));
+  [...byId("choices")?.querySelectorAll("button") ?? []].forEach((each, at) => (each.parentElement.hidden = at === number));
   if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.display}`);
   if (!narrow.matches || isOpen()) openPlace(allPlaces(), allPlaces().indexOf(places[0]));
   return true;
@@ -193,8 +202,23 @@ const allPlaces = () => choices.flatMap((one) => one.places);
 const openAt = (places, number) => openPlace([...places], number, { focus: true });
 const openAmong = (place) => openAt(allPlaces(), allPlaces().indexOf(place));
 
+const OTHER = /<[a-z/!%]|\{[{%]|&#?\w+;/i; // markup that is taken out of plain words
+const HALF = /\*\*|__|\][([]/; // remains of markup that a quote cuts
+
+/** The blocks of a quote from Markdown; null where its plain words are better. */
+function rendered(name, text, spans = [], first = 0, last = text.length) {
+  const blocks = isMarkdown(name) && !OTHER.test(text.slice(first, last)) ? markdown(text, 0, text.length, drawing(text, spans, first, last)) : [];
+  return blocks.length && !blocks.some((block) => HALF.test(block.textContent)) ? blocks : null;
+}
+
 /** The sentence with the answer marked in it, both as they are shown. */
-function inSentence({ display, display_sentence: sentence }, id = "span") {
+function inSentence({ document: name, display, display_sentence: sentence, passage, ...answer }, id = "span") {
+  const [from, to] = unitsAt(passage.text, [answer.start - passage.start, answer.end - passage.start]);
+  const first = passage.text.lastIndexOf(answer.sentence, from);
+  const blocks = first >= 0 && rendered(name, passage.text, [{ from, to }], first, first + answer.sentence.length);
+  const marked = blocks && fill(element("div"), blocks).querySelector("mark");
+  if (marked && id) marked.id = id;
+  if (marked) return blocks;
   const [before, ...after] = sentence.split(display);
   const mark = element("mark", { class: "span", id }, shown(display));
   return after.length ? [shown(before), mark, shown(after.join(display))] : [mark];
@@ -270,7 +294,7 @@ function drawDeclined() {
       mentions && element("p", { class: "unknown" }, `No document mentions ${mentions}.`),
       footnote()),
     candidates.map((span, number) => element("article", { class: "card candidate" },
-      element("p", { class: "words", dir: "auto" }, inSentence(span, null)),
+      element("div", { class: "words markdown", dir: "auto" }, inSentence(span, null)),
       placeButton(places[number], () => openAt(places, number)),
       span.confidence !== null && confidenceMeter(span.confidence, record.threshold, true))),
     nearest.length > 0 && passageSection("Passages to look at", nearest));
@@ -315,8 +339,8 @@ async function summarize(length, of = asked) {
     for (const number of numbers) cited.push(found.get(number));
     const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
       { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
-    const sentence = ({ display, citations }) => element("p", {}, inLine(display),
-      [...new Set(citations.map((one) => one.number))].map(reference));
+    const sentence = (one) => element("div", { class: "sentence markdown" }, (one.is_quote && rendered(one.citations[0].document, one.citations[0].text)) || element("p", {}, inLine(one.display)),
+      [...new Set(one.citations.map(({ number }) => number))].map(reference));
     const { name } = summary.generator;
     const written = name === "quote" ? "Quoted" : `Written by ${visible(name)}`;
     const decided = summary.decided_by === "model" ? " The model decided whether there is an answer." : "";

@@ -1,6 +1,7 @@
 // The document pane: a document opened at a place, as stored text with its marks or, for a PDF, as a page.
 import { byId, button, centre, citation, cut, element, fill, get, inLine, keep, kept, note, shown, style, trouble, unitsAt, visible,
   whereInFile } from "./dom.js";
+import { isMarkdown, markdown } from "./markdown.js";
 
 const AROUND = 60_000; // code points that are fetched before and after a place
 const MORE = 200_000;
@@ -9,7 +10,7 @@ const PDF = "application/pdf";
 const MAX_LABELS = 400; // tables with thousands of rows are shown without
 
 const pane = byId("document");
-const narrow = matchMedia("(max-width: 60rem)"); // where the document covers everything else
+export const narrow = matchMedia("(max-width: 60rem)"); // where the document covers everything else
 const known = new Map(); // parts of documents by id
 let places = [];
 let current = 0;
@@ -179,6 +180,7 @@ function* blocks(record, marks) {
   const levelAt = new Map(headings.map((one) => [at.get(one.start), one.level]));
   const labelAt = new Map(labels.length > MAX_LABELS ? [] : labels.map((one) => [at.get(one.start), one.text]));
   const spans = marks.map((one) => ({ ...one, from: at.get(one.start), to: at.get(one.end) }));
+  if (isMarkdown(record.document)) return yield* rendered(record, spans, Math.min(...levelAt.keys()));
   const starts = new Set([0, ...pageAt.keys(), ...levelAt.keys()]);
   for (const start of levelAt.keys()) if (text.indexOf("\n", start) >= 0) starts.add(text.indexOf("\n", start) + 1);
   const order = [...starts].filter((start) => start < text.length).sort((a, b) => a - b);
@@ -190,6 +192,21 @@ function* blocks(record, marks) {
     if (level) yield element("div", { class: `heading h${level}`, role: "heading", "aria-level": level, dir: "auto" }, inner);
     else yield element("div", { class: "text", dir: "auto" }, inner);
   }
+}
+
+/** Markdown behind its front matter; a part of a document may begin in code, which ends before the first heading. */
+function* rendered({ text, start: base }, spans, heading) {
+  const matter = /^---[ \t]*\n/.test(text) ? text.indexOf("\n---", 3) + 1 : 0;
+  const begin = base > 0 ? Math.min(heading, text.length) : matter && (text.indexOf("\n", matter) + 1 || text.length);
+  if (begin) yield element("div", { class: "text", dir: "auto" }, [...pieces(text, 0, begin, spans, new Map())]);
+  yield element("div", { class: "markdown", dir: "auto" }, markdown(text, begin, text.length, drawing(text, spans)));
+}
+
+/** How `markdown` draws the words of a text between two offsets, and whether spans let it hide characters. */
+export function drawing(text, spans, first = 0, last = text.length) {
+  const draw = (from, to) => [...pieces(text, Math.max(from, first), Math.min(to, last), spans, new Map())];
+  const isHidden = (start, end) => spans.every(({ from, to }) => from >= end || to <= start || (from <= start && to >= end && to - from > end - start));
+  return { draw, isHidden };
 }
 
 /** A block in pieces that are marked alike. */

@@ -15,7 +15,8 @@ export const byId = (id) => document.getElementById(id);
 
 /** The element with these children only. */
 export function fill(parent, ...children) {
-  parent.replaceChildren(...children.flat(Infinity).filter((child) => ![null, undefined, false, ""].includes(child)));
+  parent.replaceChildren();
+  for (const child of children.flat(Infinity)) if (![null, undefined, false, ""].includes(child)) parent.append(child);
   return parent;
 }
 

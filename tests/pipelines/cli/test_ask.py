@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,22 @@ def test_other_answers_have_their_own_line_unless_below_five_percent(library, ca
     assert " ms" in out.splitlines()[-1]
 
 
+def test_words_and_sentences_above_are_not_among_the_other_answers(library, capsys):
+    [answer] = asker(library, ("Ada Rook", 4.0, 0.0), ("six", 3.0, 0.0)).answer(
+        ["Who built the mill or six?"]
+    )
+    assert answer.best is not None
+    [other] = answer.alternatives
+    longer = replace(answer.best, span=replace(answer.best.span, text="1811 by Ada Rook"))
+    elsewhere = replace(other, span=replace(other.span, text="ada rook"))
+    show_answer(replace(answer, alternatives=(answer.best, longer, elsewhere)))
+    assert "other answers" not in capsys.readouterr().out
+    show_answer(replace(answer, parts=(answer.best, other)))
+    assert capsys.readouterr().out.count("six") == 1
+    show_answer(answer)
+    assert "other answers\n  six" in capsys.readouterr().out
+
+
 @pytest.fixture
 def arguments(folder, encoder_folder, reader_folder):
     """The arguments for an index of tiny models."""
@@ -130,6 +147,34 @@ def test_ask_a_folder_syncs_it_first(run, folder, arguments):
     assert code == 0
     assert "newer.txt" in out
     assert 'searched for "zebra" instead of "zebrra"' in err
+
+
+def test_a_folder_in_an_indexed_one_is_a_part_of_its_index(run, folder, arguments):
+    rest = arguments[2:]
+    code, out, err = run("ask", "who raised the weir?", folder / "sub", *rest, "--json")
+    assert code == 0
+    assert f"uses the index of {folder}" in err
+    assert json.loads(out)["filter"]["documents"] == 1
+    assert not (folder / "sub" / ".spanwise").exists()
+    code, out, _ = run("search", "mill weir tram", folder / "sub", "--retriever", "bm25")
+    assert [line.split()[2] for line in out.splitlines()[::2]] == ["sub/weir.html,"]
+    assert "mill.md" not in run("summarize", folder / "sub")[1]
+    (folder / "sub" / "new.txt").write_text("A zebra.\n")
+    assert (
+        "sub/new.txt" in run("search", "zebra", folder / "sub", "--retriever", "bm25", "--path", "*.txt")[1]
+    )
+
+
+def test_a_folder_with_its_own_index_or_outside_of_the_one_above_uses_its_own(run, folder, arguments):
+    assert run("index", folder / "sub", "--lexical-only")[0] == 0
+    err = run("search", "weir", folder / "sub", "--retriever", "bm25")[2]
+    assert "uses the index" not in err
+    (folder.parent / "papers").mkdir()
+    (folder.parent / "papers" / "p.txt").write_text("A zebra.\n")
+    run("index", folder, "--index", folder.parent / ".spanwise", "--lexical-only")
+    err = run("search", "zebra", folder.parent / "papers", "--retriever", "bm25")[2]
+    assert "uses the index" not in err
+    assert (folder.parent / "papers" / ".spanwise").is_dir()
 
 
 def test_a_single_argument_that_is_a_folder_is_no_question(run, folder, arguments, monkeypatch):
@@ -247,3 +292,27 @@ def test_a_prompt_helps_answers_sees_new_commits_keeps_its_history_and_ends(argu
     history = tmp_path / "cache" / "history"
     assert history.read_text().splitlines()[-2:] == ["Who built the quay?", "quit"]
     assert history.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_typed_while_a_question_is_answered_is_the_next_question(arguments, tmp_path):
+    terminal = Terminal(*arguments, cache=tmp_path / "cache")
+    terminal.until(HINT)
+    terminal.until("? ")
+    terminal.type("Who built the mill?\n")
+    deadline = time.monotonic() + KEY_S
+    while termios.tcgetattr(terminal.master)[3] & (termios.ICANON | termios.ECHO) != termios.ICANON:
+        assert time.monotonic() < deadline, "what is typed is printed among the output"
+        time.sleep(0.001)
+    terminal.type("\nWho opened the tram?\nhalf")
+    answer = terminal.until("\n? ")
+    assert "mill.md" in answer
+    assert "tram?" not in answer
+    assert terminal.until("? Who opened the tram?").strip() in (
+        "? Who opened the tram?",
+        "Who opened the tram?",
+    )
+    assert "tram.txt" in terminal.until("\n? ")
+    terminal.until("half")
+    terminal.interrupt()
+    terminal.type("quit\n")
+    assert terminal.end() == 0

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from spanwise.pipelines import folders
+from spanwise.pipelines.cli import show
 
 PLACE = ["document", "passage", "start", "end", "page", "line", "label", "heading", "text"]
 
@@ -151,3 +152,20 @@ def test_remarks_are_counted_by_kind_and_listed_by_file(run, folder):
     assert "2 documents: read as plain text" in shown
     listed = run("status", "--index", folder, "--remarks")[1].splitlines()
     assert [line.split()[:2] for line in listed] == [["indexed", "a.json"], ["indexed", "b.json"]]
+
+
+@pytest.mark.parametrize(("passed_s", "lines"), [(29.0, ""), (31.0, "indexing: 1,200 of 5,000 files\n")])
+def test_without_a_terminal_progress_is_a_line_each_half_minute(capsys, monkeypatch, passed_s, lines):
+    now = [100.0]
+    monkeypatch.setattr(show.time, "monotonic", lambda: now[0])
+    with show.progress() as report:
+        now[0] += passed_s
+        report("bytes", 1, 2)
+        report("files", 1_200, 5_000)
+        report("files", 1_201, 5_000)
+    assert capsys.readouterr().err == lines
+
+
+def test_index_without_a_terminal_prints_its_progress(run, folder, monkeypatch):
+    monkeypatch.setattr(show, "LINE_EVERY_S", 0.0)
+    assert "indexing: 3 of 3 files\n" in run("index", folder, "--lexical-only")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -242,6 +243,15 @@ def test_status_and_health_name_no_path(client, library):
     assert client.get("/health").json() == {"status": "ok"}
 
 
+def test_a_chat_completion_is_created_at_the_time_of_its_request(client):
+    messages = [{"role": "user", "content": QUESTION}]
+    whole = client.post("/v1/chat/completions", json={"messages": messages}).json()
+    parts = client.post("/v1/chat/completions", json={"messages": messages, "stream": True}).text
+    chunk = json.loads(parts.partition("data: ")[2].partition("\n")[0])
+    assert [time.time() - record["created"] < 60 for record in (whole, chunk)] == [True, True]
+    assert isinstance(whole["created"], int)
+
+
 def test_an_openai_client_gets_the_sentence_and_its_citation(client):
     openai = pytest.importorskip("openai")
     chat = openai.OpenAI(base_url=f"{BASE}/v1", api_key="none", max_retries=0, http_client=client)
@@ -314,6 +324,14 @@ def test_malformed_bodies_are_refused_without_a_trace(client, content, kind):
     assert response.status_code in (400, 415)
     assert "Traceback" not in response.text
     assert ".py" not in response.text
+
+
+@pytest.mark.parametrize("path", ["/api/ask", "/api/summarize", "/v1/chat/completions"])
+@pytest.mark.parametrize("header", [{}, {"content-type": "text/plain"}])
+def test_a_body_without_the_header_of_json_gets_an_error_that_names_it(client, path, header):
+    response = client.post(path, content=json.dumps(BM25).encode(), headers=header)
+    assert error_of(response) == (400, "BadRequest")
+    assert "Content-Type: application/json" in response.json()["error"]["message"]
 
 
 def test_a_body_beyond_the_limit_is_refused_with_and_without_its_length(client):
