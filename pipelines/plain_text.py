@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
+MAX_STEPS = 15  # that are shown
 PLACEHOLDER = re.compile(r"<(?!(?:[bipu]|br|code|div|em|hr|kbd|li|pre|strong|su[bp]|t[dhr])>)\w+>", re.I)
 # Remains of a link, an emphasis or a table that a quote cuts.
 HALF_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*\)?|\[[^\[\]]*\]?)|\]\([^()\s]*\)?|!?\[(?=[^\]]*\Z)")
@@ -51,6 +52,17 @@ def _visible_character(c: str) -> str:
 def shown(quote: Span | Passage) -> str:
     """The words of a quote in one line."""
     return display(quote.readable, quote.document_id)
+
+
+def step_lines(steps: Sequence[Span]) -> list[str]:
+    """The first items of a list in one line each, numbered, and how many more there are.
+
+    >>> from spanwise.types import Span
+    >>> step_lines([Span("a.txt", 3, 6, "mix"), Span("a.txt", 10, 14, "bake")])
+    ['1. mix', '2. bake']
+    """
+    lines = [f"{number}. {shown(step)}" for number, step in enumerate(steps[:MAX_STEPS], start=1)]
+    return [*lines, f"and {len(steps) - MAX_STEPS} more"] if len(steps) > MAX_STEPS else lines
 
 
 def display(text: str, name: str) -> str:

@@ -21,6 +21,7 @@ from .documents import (
     Passage as Passage,
     RejectedFile as RejectedFile,
     Span as Span,
+    Step as Step,
     SyncReport as SyncReport,
     blanked as blanked,
     within as within,
@@ -232,6 +233,7 @@ class Answer:
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
+        steps: for a question how to do something or for several things, the whole list at the best answer.
     """
 
     question: str
@@ -254,6 +256,7 @@ class Answer:
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
     left_out: str = ""
+    steps: tuple[Step, ...] = ()
 
     @property
     def outcome(self) -> Literal["answer", "not sure", "not found"]:

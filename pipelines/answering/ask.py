@@ -17,6 +17,7 @@ from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import Answer, AnswerSpan, AskOptions, Document, Hit, Passage, Span, Spelling
 
+from ...corpora.lists import steps_at
 from ...corpora.passages import label_at
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
@@ -263,6 +264,7 @@ class Answerer:
             answer,
             alternatives=tuple(alternatives[: self.options.alternatives]),
             parts=self._parts(shown, ranked, threshold),
+            steps=steps_at(spelling.text, best.span, document_of),
         )
 
     def _candidates(

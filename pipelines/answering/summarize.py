@@ -1,10 +1,11 @@
 """Summarize: gather passages, choose or write sentences, check each, cite what supports it.
 
-With a question, sentences of the best passages are quoted, the one with the answer first. Without a question,
-there is an overview of a document or folder. A generator reads only the sentences that the reader marks as
-relevant, with their neighbours. It is not called if the reader declines. Each written sentence is compared
-with the sentences that were read (`reader.support`). It cites those that support it. Otherwise it is dropped,
-and the quoted answer is shown unless it is cited already.
+With a question, sentences of the best passages are quoted, the one with the answer first. If the answer has
+steps, all of them are quoted instead. Without a question, there is an overview of a document or folder. A
+generator reads only the sentences that the reader marks as relevant, with their neighbours. It is not called
+if the reader declines. Each written sentence is compared with the sentences that were read
+(`reader.support`). It cites those that support it. Otherwise it is dropped, and the quoted answer is shown
+unless it is cited already.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from spanwise.types import (
     SentenceCallback,
     Span,
     Spelling,
+    Step,
     Summary,
     SummaryOptions,
     SummarySentence,
@@ -109,12 +111,19 @@ class Summarizer:
     def answer(self, generator: Generator | None, spelling: Spelling, hits: Sequence[Hit]) -> None:
         """Quote or write the answer; nothing is written if the reader declines."""
         question = spelling.text
+        [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
+        best = trace.answer.best
+        steps = trace.answer.steps
+        if best and steps:
+            above = [best.context] if best.span.end <= steps[0].start else []
+            for span in (*above, *steps):
+                self._put(Sentence(span, best.passage))
+            return
         sentences = [
             sentence
             for sentence in sentences_of([hit.passage for hit in hits])
             if not _reports(question, shown(sentence.span))
         ]
-        [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
         relevance = self._relevance(question, sentences)
         sentences = [
             replace(sentence, relevance=0.0 if _is_heading(sentence) else probability)
@@ -244,6 +253,8 @@ class Summarizer:
         """The citation of a sentence, numbered in the order of first use."""
         number = self._numbers.setdefault(sentence.span, len(self._numbers) + 1)
         page, line, label = place_of(self.commit.snapshot.document, sentence.span, sentence.passage)
+        if isinstance(sentence.span, Step):  # a long list leaves the passage
+            line = sentence.span.line
         return Citation(number, sentence.span, sentence.passage, page, line, label)
 
 

@@ -30,7 +30,7 @@ from spanwise.types import (
 
 from ..answering.overview import overview_lines
 from ..answering.summarize import shown_sentence
-from ..plain_text import display, shown, visible
+from ..plain_text import display, shown, step_lines, visible
 
 if TYPE_CHECKING:
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
@@ -219,6 +219,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN) -> N
         _show_declined(answer, hint)
     else:
         _show_best(answer.best)
+        for line in step_lines(answer.steps):
+            show("  ", _cut(line))
         for part in answer.parts[1:]:
             _show_other(part, "and ")
         if answer.alternatives:

@@ -43,7 +43,7 @@ from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
-from ..plain_text import shown
+from ..plain_text import shown, step_lines
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -349,7 +349,9 @@ def chat_text(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     span = answer.best.span
     url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
     place = {"start_index": len(text) + 1, "end_index": len(text) + 4, "title": span.document_id, "url": url}
-    return f"{text} [1]", [{"type": "url_citation", "url_citation": place}]
+    return "\n".join([f"{text} [1]", *step_lines(answer.steps)]), [
+        {"type": "url_citation", "url_citation": place}
+    ]
 
 
 def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str, Any]) -> Iterator[str]:
