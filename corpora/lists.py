@@ -8,7 +8,7 @@ over.
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from spanwise.types import Document, Span, Step, blanked, within
@@ -60,8 +60,7 @@ def steps_at(question: str, span: Span, document_of: Callable[[str], Document]) 
     text = blanked(text, document.left_out)[: min(edges[place], span.end + REACH)]
     text = FENCED.sub(lambda code: WORD.sub("x", code[0]), text)
     sentences = [-1, *(first + start for start, _ in sentence_spans(text[first:]))]
-    lists = _lists(text, first, {*document.page_starts})
-    for items in lists:
+    for items in _lists(text, first, {*document.page_starts}):
         above = sentences[bisect_left(sentences, items[0][0]) - 1]
         if len(items) > 1 and above < span.end and span.start < items[-1][2]:
             return tuple(_step(document, *item[1:]) for item in items[:MAX_STEPS])
@@ -74,18 +73,17 @@ def _step(document: Document, start: int, end: int) -> Step:
     return Step(document.id, start, end, text[start:end], left_out, text.count("\n", 0, start) + 1)
 
 
-def _lists(text: str, first: int, pages: set[int]) -> list[list[list[int]]]:
-    """The lists from `first` on: of each item the start, the start of its words, and the end."""
+def _lists(text: str, first: int, pages: set[int]) -> Iterator[list[list[int]]]:
+    """The lists below `first`: of each item the start, the start of its words, and the end."""
     blocks = {first + start for start, _ in block_spans(text[first:])}
     rows = [(line, MARK.match(text, line.start())) for line in LINE.finditer(text, first + (first > 0))]
     rows = [row for row in rows if row[1] or pages.isdisjoint((row[0].start(), row[0].end() + 1))]
-    lists: list[list[list[int]]] = []
     inside: set[int] = set()
     for place, (line, mark) in enumerate(rows):
         if mark and line.start() not in inside:
-            lists.append(_items(rows[place:], blocks))
-            inside.update(item[0] for item in lists[-1])
-    return lists
+            items = _items(rows[place:], blocks)
+            inside.update(item[0] for item in items)
+            yield items
 
 
 def _items(rows: list[tuple[re.Match[str], Any]], blocks: set[int]) -> list[list[int]]:

@@ -188,7 +188,7 @@ def is_complete(question: FolderQuestion, steps: Sequence[Span]) -> bool | None:
     is_how_to = question.type == "how-to"
     golds = [gold for gold in question.answers if is_how_to or "\n" in gold]
     held = [contains_tokens(words, answer_tokens(gold)) for gold in golds]
-    return (all(held) if is_how_to else any(held)) if held else None
+    return (all if is_how_to else any)(held) if held else None
 
 
 def judge_answer(question: FolderQuestion, answer: AnswerSpan | None, split: SentenceSplitter) -> Verdict:
