@@ -19,7 +19,7 @@ from spanwise.types import AnswerSpan, Passage, Span
 from .squad import answer_tokens, f1_v1
 from .text import contains_tokens
 
-TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no")
+TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no", "how-to")
 VERDICTS = ("yes", "no")
 MIN_F1 = 0.6  # of a span that is right with other bounds than the gold answer
 MAX_WORDS = 80  # of a right span
@@ -177,6 +177,18 @@ def holds_answer(question: FolderQuestion, passage: Passage) -> bool:
         return False
     tokens = answer_tokens(passage.text)
     return any(contains_tokens(tokens, answer_tokens(gold)) for gold in question.answers)
+
+
+def is_complete(question: FolderQuestion, steps: Sequence[Span]) -> bool | None:
+    """True when the steps of an answer hold a gold list; None for a question without one.
+
+    For the type "how-to" the list is all answers. Otherwise it is any answer of several lines.
+    """
+    words = answer_tokens(" ".join(step.text for step in steps if step.document_id in question.documents))
+    is_how_to = question.type == "how-to"
+    golds = [gold for gold in question.answers if is_how_to or "\n" in gold]
+    held = [contains_tokens(words, answer_tokens(gold)) for gold in golds]
+    return (all if is_how_to else any)(held) if held else None
 
 
 def judge_answer(question: FolderQuestion, answer: AnswerSpan | None, split: SentenceSplitter) -> Verdict:

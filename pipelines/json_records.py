@@ -39,6 +39,16 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "computed": computed_record(answer.computed) if answer.computed else None,
         "candidates": [answer_span_record(each) for each in answer.candidates],
         "parts": [answer_span_record(part) for part in answer.parts],
+        "steps": [
+            {
+                "text": step.text,
+                "start": step.start,
+                "end": step.end,
+                "line": step.line,
+                "display": shown(step),
+            }
+            for step in answer.steps
+        ],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
         "searched": {
             "documents": answer.documents_searched,

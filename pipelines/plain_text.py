@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
+
+from spanwise.types import Answer
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
@@ -17,12 +19,13 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-    from spanwise.types import Answer, Computed, Passage, Span
+    from spanwise.types import Computed, Passage, Span, Summary
 
 MAX_CELLS = 20  # that are shown of a computed value
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
+MAX_STEPS = 15  # that are shown
 PLACEHOLDER = re.compile(r"<(?!(?:[bipu]|br|code|div|em|hr|kbd|li|pre|strong|su[bp]|t[dhr])>)\w+>", re.I)
 # Remains of a link, an emphasis or a table that a quote cuts.
 HALF_LINK = re.compile(r"!?\[([^\[\]]*)\](?:\([^()\s]*\)?|\[[^\[\]]*\]?)|\]\([^()\s]*\)?|!?\[(?=[^\]]*\Z)")
@@ -51,9 +54,10 @@ def _visible_character(c: str) -> str:
     return c
 
 
-def refusal(answer: Answer) -> str:
+def refusal(answer: Answer | Summary) -> str:
     """The words that decline a question, with those of an English one that no document mentions."""
-    words = [f"“{visible(term.of(answer.question))}”" for term in answer.missing_terms]
+    missing = answer.missing_terms if isinstance(answer, Answer) else ()
+    words = [f"“{visible(term.of(answer.question))}”" for term in missing]
     mentions = f": no document mentions {' or '.join(words)}" if words and is_english(answer.question) else ""
     return f"not in these documents{mentions}"
 
@@ -65,7 +69,7 @@ def computed_from(computed: Computed) -> str:
     return f"{computed.operation} of {', '.join(cells)}{more}"
 
 
-def unread_note(answer: Answer) -> str:
+def unread_note(answer: Answer | Summary) -> str:
     """The number of documents that could not be read, in a sentence; "" for none."""
     n_files = answer.unread_files
     return f"{n_files:,} file{'s' * (n_files > 1)} could not be read" if n_files else ""
@@ -79,6 +83,17 @@ def language_hint(question: str) -> str:
 def shown(quote: Span | Passage) -> str:
     """The words of a quote in one line."""
     return display(quote.readable, quote.document_id)
+
+
+def step_lines(steps: Sequence[Span]) -> list[str]:
+    """The first items of a list in one line each, numbered, and how many more there are.
+
+    >>> from spanwise.types import Span
+    >>> step_lines([Span("a.txt", 3, 6, "mix"), Span("a.txt", 10, 14, "bake")])
+    ['1. mix', '2. bake']
+    """
+    lines = [f"{number}. {shown(step)}" for number, step in enumerate(steps[:MAX_STEPS], start=1)]
+    return [*lines, f"and {len(steps) - MAX_STEPS} more"] if len(steps) > MAX_STEPS else lines
 
 
 def display(text: str, name: str) -> str:

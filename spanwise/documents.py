@@ -178,6 +178,17 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Step(Span):
+    """An item of a list that answers a question, without its mark.
+
+    Attributes:
+        line: line of its start, from 1.
+    """
+
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that a search returned. Equal scores are ordered by (document id, start).
 

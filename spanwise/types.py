@@ -21,6 +21,7 @@ from .documents import (
     Passage as Passage,
     RejectedFile as RejectedFile,
     Span as Span,
+    Step as Step,
     SyncReport as SyncReport,
     Table as Table,
     blanked as blanked,
@@ -174,6 +175,7 @@ class Answer:
         decided_by: "reader"; an answer that a model decides is a `Summary`.
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
         computed: a value computed from the cells of a table, instead of `best`; else None.
+        steps: for a question how to do something or for several things, the whole list at the best answer.
     """
 
     question: str
@@ -199,6 +201,7 @@ class Answer:
     decided_by: Decider = "reader"
     unread_files: int = 0
     computed: Computed | None = None
+    steps: tuple[Step, ...] = ()
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:

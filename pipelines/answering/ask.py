@@ -16,6 +16,7 @@ from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, Hit, Passage, Span, Spelling
 
+from ...corpora.lists import steps_at
 from ...corpora.passages import passages_at
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
@@ -50,8 +51,6 @@ MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.6
 NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": (), "unread_files": 0}
-MIN_TABLE_CONFIDENCE = 0.6
-NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": ()}
 
 
 def checked_question(question: str) -> str:
@@ -219,7 +218,7 @@ class Answerer:
             table = self.tables.best(spelling.text, hits)
             if table is not None and self._is_better(table, answer.best):
                 answer = self._of_table(answer, table, hits)
-        return AnswerTrace(self._placed(answer), spelling, hits, readings, ranked)
+        return AnswerTrace(self._placed(answer, spelling.text), spelling, hits, readings, ranked)
 
     # Answering
 
@@ -319,11 +318,13 @@ class Answerer:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
         return threshold is None or best.confidence >= threshold
 
-    def _placed(self, answer: Answer) -> Answer:
-        """The answer whose spans have their places; only documents with a span that is shown are read."""
-        placed = partial(placed_span, cache(self.snapshot.document))
+    def _placed(self, answer: Answer, text: str) -> Answer:
+        """The answer with steps and with places; only documents with a span that is shown are read."""
+        document_of = cache(self.snapshot.document)
+        placed = partial(placed_span, document_of)
         return replace(
             answer,
+            steps=steps_at(text, answer.best.span, document_of) if answer.best else (),
             best=answer.best and placed(answer.best),
             alternatives=tuple(map(placed, answer.alternatives)),
             rejected=tuple(map(placed, answer.rejected)),

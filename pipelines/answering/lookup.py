@@ -441,7 +441,9 @@ def compared(reading: Reading, match: Match) -> Result | None:
     return reading.result("compare", cells, 0.2, "yes" if is_true else "no")
 
 
-def shown(number: Decimal | int, reading: Reading | None = None, cells: Cells = ()) -> str:
+def shown(
+    number: Decimal | float, reading: Reading | None = None, cells: Sequence[tuple[int, int]] = ()
+) -> str:
     """A computed number with the unit of the cells."""
     digits = f"{round(Decimal(number), 2):f}"
     if "." in digits:

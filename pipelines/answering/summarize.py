@@ -1,11 +1,12 @@
 """Summarize: gather passages, choose or write sentences, check each, cite what supports it.
 
-With a question, sentences of the best passages are quoted, the one with the answer first. Without a question,
-there is an overview of a document or folder. A generator reads only the sentences that the reader marks as
-relevant, with their neighbours. It is not called if the reader declines. Each written sentence is compared
-with the sentences that were read (`reader.support`). It cites those that support it. Otherwise it is dropped,
-and the quoted answer is shown unless it is cited already. A generator that decides reads the best passages;
-no quote is shown, and without a supported sentence the question is declined.
+With a question, sentences of the best passages are quoted, the one with the answer first. If the answer has
+steps, all of them are quoted instead. Without a question, there is an overview of a document or folder. A
+generator reads only the sentences that the reader marks as relevant, with their neighbours. It is not called
+if the reader declines. Each written sentence is compared with the sentences that were read
+(`reader.support`). It cites those that support it. Otherwise it is dropped, and the quoted answer is shown
+unless it is cited already. A generator that decides reads the best passages; no quote is shown, and without a
+supported sentence the question is declined.
 """
 
 from __future__ import annotations
@@ -119,6 +120,13 @@ class Summarizer:
             self.write(generator, question, self._passages(generator, question, hits, sentences))
             return
         [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
+        best = trace.answer.best
+        steps = trace.answer.steps
+        if best and steps:
+            above = [best.context] if best.span.end <= steps[0].start else []
+            for span in (*above, *steps):
+                self._put(Sentence(span, best.passage))
+            return
         relevance = self._relevance(question, sentences)
         sentences = [
             replace(sentence, relevance=0.0 if _is_heading(sentence) else probability)

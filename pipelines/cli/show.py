@@ -32,7 +32,16 @@ from spanwise.types import (
 
 from ..answering.overview import overview_lines
 from ..answering.summarize import shown_sentence
-from ..plain_text import computed_from, display, language_hint, refusal, shown, unread_note, visible
+from ..plain_text import (
+    computed_from,
+    display,
+    language_hint,
+    refusal,
+    shown,
+    step_lines,
+    unread_note,
+    visible,
+)
 
 if TYPE_CHECKING:
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
@@ -237,6 +246,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
             _show_dim(f"  {note}: {listing} --rejected")
     else:
         _show_best(answer.best)
+        for line in step_lines(answer.steps):
+            show("  ", _cut(line))
         for part in answer.parts[1:]:
             _show_other(part, "and ")
         others = list(_others(answer.parts or [answer.best], answer.alternatives))

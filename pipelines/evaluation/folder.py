@@ -9,6 +9,7 @@ absent_shown                    share of the absent questions for which an answe
 answer_recall@k                 share of the answerable questions for which one of the k best passages holds
                                 a gold answer in a named document
 ms_retrieve, ms                 medians over the questions, in milliseconds: retrieval, and all stages
+steps_complete                  share of the questions with a gold list whose steps hold all of it
 verdict_right                   share of right answers to yes-no questions whose "yes" or "no" is right
 passages_read                   the mean over the questions
 by_type                         counts of verdicts by the type of question
@@ -34,6 +35,7 @@ from ...eval.questions import (
     QuestionRecord,
     Verdict,
     holds_answer,
+    is_complete,
     is_right,
     is_right_shown,
     judge_answer,
@@ -120,6 +122,8 @@ def folder_record(
         holds = [holds_answer(question, hit.passage) for hit in hits]
         if question.verdict and answer.best is not None and verdict is Verdict.RIGHT:
             scores["verdict_right"] = float(answer.best.verdict == question.verdict)
+        if (complete := is_complete(question, answer.steps)) is not None:
+            scores["steps_complete"] = float(complete)
         scores |= {
             "right": float(verdict is Verdict.RIGHT),
             "right_span": float(_is_right_span(question, answer.best)),
@@ -166,7 +170,7 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
     counts = sum(by_type.values(), Counter[str]())
     shares = {
         name: [record.scores[name] for record in records if name in record.scores]
-        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), "verdict_right")
+        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), "verdict_right", "steps_complete")
     }
     hidden = [record.scores["nothing_shown"] for record in records if "nothing_shown" in record.scores]
     read = [record.passages_read for record in records if record.passages_read is not None]

@@ -55,7 +55,7 @@ from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
-from ..plain_text import computed_from, language_hint, refusal, shown, unread_note
+from ..plain_text import computed_from, language_hint, refusal, shown, step_lines, unread_note
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -364,7 +364,8 @@ def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
     if isinstance(answer, Summary) and answer.sentences:
         return _with_marks(answer.text, [citation.span for citation in answer.citations])
     if isinstance(answer, Answer) and answer.best:
-        return _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
+        text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
+        return "\n".join([text, *step_lines(answer.steps)]), marks
     if isinstance(answer, Answer) and answer.computed:
         text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
         return _with_marks(text, [answer.computed.first.span])

@@ -7,6 +7,7 @@ import pytest
 from spanwise.eval.questions import (
     FolderQuestion,
     Verdict,
+    is_complete,
     is_right,
     is_right_shown,
     judge_answer,
@@ -106,6 +107,22 @@ def test_the_other_sentences_of_a_passage_do_not_count() -> None:
     assert is_right_shown(question("sold it"), in_one, passage, lambda _: sentences)
     assert not is_right_shown(question("sold it"), in_two, passage, lambda _: sentences)
     assert not is_right(question("sold it"), "mill.md", "Bob")
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers", "complete"),
+    [
+        ("how-to", ("Mix.", "Bake it"), True),
+        ("how-to", ("Mix.", "Eat."), False),
+        ("list", ("- mix\n- bake it", "other"), True),
+        ("list", ("- mix\n- eat",), False),
+        ("list", ("mix",), None),
+    ],
+)
+def test_steps_are_complete_with_all_items_of_a_gold_list(kind, answers, complete) -> None:
+    question = FolderQuestion("1", "How?", kind, answers, ("a.md",), True)
+    steps = [Span("a.md", 0, 4, "Mix."), Span("a.md", 5, 13, "Bake it.")]
+    assert is_complete(question, steps) is complete
 
 
 @pytest.mark.parametrize(

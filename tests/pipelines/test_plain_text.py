@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from spanwise.pipelines.plain_text import display
+from spanwise.pipelines.plain_text import display, step_lines
+from spanwise.types import Span
 
 
 @pytest.mark.parametrize(
@@ -27,6 +28,11 @@ from spanwise.pipelines.plain_text import display
 )
 def test_markdown_is_shown_without_its_marks(source: str, shown: str) -> None:
     assert display(source, "docs/a.html.md.erb") == shown
+
+
+def test_fifteen_steps_are_shown_and_the_others_counted() -> None:
+    lines = step_lines([Span("a.md", 0, 5, "**a** `b`")] * 17)
+    assert lines[14:] == ["15. a b", "and 2 more"]
 
 
 def test_other_text_keeps_its_signs() -> None:

@@ -5,6 +5,7 @@ import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
 
 const ALTERNATIVES = 4;
+const STEPS = 15; // items of a list
 const TABS = ["answer", "summary", "passages"];
 const MAX_HISTORY = 50;
 const LENGTHS = { short: 2, medium: 5, long: 10 }; // sentences of a summary
@@ -182,6 +183,9 @@ function choose(number) {
     element("blockquote", { class: "quote markdown", dir: "auto", id: "quote" }, inSentence(span)),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
+    number === 0 && record.steps.length > 0 && element("ol", { id: "steps" }, stepPlaces(span).slice(0, STEPS).map((place, at, all) =>
+      element("li", { dir: "auto" }, button(inLine(record.steps[at].display), () => openAt(all, at), { class: "inline" })))),
+    number === 0 && record.steps.length > STEPS && note(`and ${record.steps.length - STEPS} more`),
     number === 0 && record.parts.length > 1 && element("div", { class: "also" }, element("h3", {}, "More of the answer"),
       element("ul", {}, record.parts.slice(1).map((part) => element("li", {}, inLine(part.display), " ",
         placeButton(placeOf(part), () => openAt(record.parts.map((one) => placeOf(one)), record.parts.indexOf(part))))))),
@@ -198,6 +202,7 @@ function choose(number) {
   return true;
 }
 
+const stepPlaces = (span) => record.steps.map((step) => placeOf({ document: span.document, heading: span.heading, ...step }, "step"));
 const allPlaces = () => choices.flatMap((one) => one.places);
 const openAt = (places, number) => openPlace([...places], number, { focus: true });
 const openAmong = (place) => openAt(allPlaces(), allPlaces().indexOf(place));

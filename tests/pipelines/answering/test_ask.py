@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.ask import merge_same_answers
 from spanwise.pipelines.answering.candidates import answer_key
-from spanwise.pipelines.json_records import answer_span_record
+from spanwise.pipelines.json_records import answer_record, answer_span_record
 from spanwise.reader.evidence import Calibration, EarlyExit
 from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span
 
@@ -88,6 +88,20 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
     assert answer.no_answer is declined
     shown = answer.best_rejected if declined else answer.best
     assert shown.confidence == pytest.approx(1 / (1 + math.exp(-score)))
+
+
+def test_a_how_to_has_all_steps_of_its_list_with_their_lines(library, folder):
+    (folder / "mill.md").write_text("# The mill\n\nTo grind:\n\n1. Lift the gate.\n2. Fill the hopper.\n")
+    library.sync(vectors=False)
+    script = ("Lift the gate", 9.0, 0.0)
+    answer = answer_to(library, "How do I grind at the mill?", script)
+    assert [(step.text, step.line) for step in answer.steps] == [
+        ("Lift the gate.", 5),
+        ("Fill the hopper.", 6),
+    ]
+    record = answer_record(answer)["steps"][1]
+    assert library.document("mill.md").text[record["start"] : record["end"]] == record["text"]
+    assert answer_to(library, "Where is the gate of the mill?", script).steps == ()
 
 
 def test_an_answer_for_several_things_has_parts_in_several_passages(library, monkeypatch):

@@ -45,6 +45,13 @@ def test_places_with_the_same_answer_are_named_and_counted(library, folder, caps
     assert line.endswith(", and 2 more")
 
 
+def test_steps_are_shown_below_the_answer(library, folder, capsys):
+    (folder / "mill.md").write_text("# The mill\n\n- Lift the mill \u202egate.\n- Fill it.\n", "utf-8")
+    library.sync(vectors=False)
+    show_answer(answer_of(library, "How do I grind at the mill?", ("Lift the mill", 9.0, 0.0)))
+    assert capsys.readouterr().out.splitlines()[-2:] == ["  1. Lift the mill <U+202E>gate.", "  2. Fill it."]
+
+
 def test_a_declined_question_is_six_lines_at_most(library, folder, capsys):
     words = "grinds \u202erye " * 20
     (folder / "mill.md").write_text(f"# The mill\n\nIt {words}for Ada Rook.\n", encoding="utf-8")

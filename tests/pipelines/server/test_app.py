@@ -21,7 +21,7 @@ from spanwise.pipelines.library.library import Library
 from spanwise.pipelines.server import app as server_app
 from spanwise.pipelines.server.app import chat_text, create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
-from spanwise.types import SummaryOptions
+from spanwise.types import Answer, AnswerSpan, Passage, SummaryOptions
 
 BASE = "http://127.0.0.1:8765"
 QUESTION = "Who built the mill?"
@@ -302,7 +302,15 @@ def test_an_empty_question_is_refused_by_name(client, path):
 def test_a_chat_shows_the_sentences_of_candidates(library):
     asked = asker(library, ("Ada Rook", 0.5, 0.0), calibration=by_margin(0.9))
     text, _ = chat_text(asked.answer([QUESTION])[0])
-    assert text == "Not sure. Candidates: “The mill was built in 1811 by Ada Rook.” (mill.md)"
+    assert text == "Not sure; the nearest: “The mill was built in 1811 by Ada Rook.” (mill.md)"
+
+
+def test_a_chat_gets_the_steps_below_the_answer():
+    passage = Passage(1, "a.md", 0, 12, "- mix\n- bake")
+    span = passage.span(2, 5)
+    best = AnswerSpan(span, span, passage, None, 1, 1.0, None)
+    answer = Answer("How?", best, (), 1, 1, 1, (), (), (), "bm25", {}, steps=(span, passage.span(8, 12)))
+    assert chat_text(answer)[0] == "mix [1]\n1. mix\n2. bake"
 
 
 def test_a_chat_without_a_question_is_refused(client):
