@@ -5,8 +5,7 @@ steps, all of them are quoted instead. Without a question, there is an overview 
 generator reads only the sentences that the reader marks as relevant, with their neighbours. It is not called
 if the reader declines. Each written sentence is compared with the sentences that were read
 (`reader.support`). It cites those that support it. Otherwise it is dropped, and the quoted answer is shown
-unless it is cited already. A generator that decides reads the best passages; no quote is shown, and without a
-supported sentence the question is declined.
+unless it is cited already. A generator that decides reads the best passages, and no quote is shown.
 """
 
 from __future__ import annotations
@@ -121,8 +120,7 @@ class Summarizer:
             return
         [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
         best = trace.answer.best
-        steps = trace.answer.steps
-        if best and steps:
+        if best and (steps := trace.answer.steps):
             above = [best.context] if best.span.end <= steps[0].start else []
             for span in (*above, *steps):
                 self._put(Sentence(span, best.passage))

@@ -101,10 +101,10 @@ def test_chosen_sentences_are_quotes_that_cite_themselves(library):
 def test_all_steps_of_a_how_to_are_quoted(tmp_path, indexed, monkeypatch):
     steps = "".join(f"{number}. Turn wheel {number}.\n" for number in range(1, 9))
     (tmp_path / "mill.md").write_text(
-        f"# The mill\n\nIt is easy. Go to the mill:\n\n{steps}", encoding="utf-8"
+        f"# The mill\n\nIt is easy. Open the sluice:\n\n{steps}", encoding="utf-8"
     )
     with indexed(tmp_path) as library:
-        read_by(library, monkeypatch, ("Go to the mill", 9.0, 0.0))
+        read_by(library, monkeypatch, ("Open the sluice", 9.0, 0.0))
         summary = summarize(library, question="How do I start the mill?", max_sentences=2)
         assert len(summary.sentences) == 9
         assert summary.sentences[8].cited == "Turn wheel 8. [9]"

@@ -217,7 +217,7 @@ def test_a_request_may_let_the_model_decide(serve, client):
     ("text", "content", "marks"),
     [
         ("The mill was built in 1811 by Ada Rook.", "The mill was built in 1811 by Ada Rook. [1]", ["[1]"]),
-        ("Otto Falk built it.", "The answer is not in these documents.", []),
+        ("Otto Falk built it.", "Not in these documents. Nearest: mill.md", []),
     ],
 )
 def test_a_chat_gives_what_the_model_decides(serve, text, content, marks):
