@@ -16,7 +16,7 @@ from enum import StrEnum
 
 from spanwise.types import AnswerSpan, Passage, Span
 
-from .squad import answer_tokens, f1_v1
+from .squad import answer_tokens, f1_v1, normalize_answer
 from .text import contains_tokens
 
 TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no", "how-to")
@@ -189,6 +189,14 @@ def is_complete(question: FolderQuestion, steps: Sequence[Span]) -> bool | None:
     golds = [gold for gold in question.answers if is_how_to or "\n" in gold]
     held = [contains_tokens(words, answer_tokens(gold)) for gold in golds]
     return (all if is_how_to else any)(held) if held else None
+
+
+def judge_computed(question: FolderQuestion, value: str) -> Verdict:
+    """The verdict on a computed value, which is right if it has the words of an answer."""
+    if not question.answerable:
+        return Verdict.FALSE_ANSWER
+    answers = {normalize_answer(answer) for answer in question.answers}
+    return Verdict.RIGHT if normalize_answer(value) in answers else Verdict.WRONG
 
 
 def judge_answer(question: FolderQuestion, answer: AnswerSpan | None, split: SentenceSplitter) -> Verdict:

@@ -39,6 +39,7 @@ from ...eval.questions import (
     is_right,
     is_right_shown,
     judge_answer,
+    judge_computed,
 )
 from ..library.library import Library
 from ..library.loaded_models import stages_below
@@ -113,7 +114,10 @@ def folder_record(
     handled: a right answer, or an absent question declined.
     declined, nothing_shown: an absent question declined; without candidates.
     """
-    verdict = judge_answer(question, answer.best, sentence_spans)
+    if answer.computed:
+        verdict = judge_computed(question, answer.computed.value)
+    else:
+        verdict = judge_answer(question, answer.best, sentence_spans)
     best = answer.best or answer.best_rejected
     scores = {"handled": float(verdict in (Verdict.RIGHT, Verdict.RIGHTLY_DECLINED))}
     if question.answerable:
@@ -126,7 +130,9 @@ def folder_record(
             scores["steps_complete"] = float(complete)
         scores |= {
             "right": float(verdict is Verdict.RIGHT),
-            "right_span": float(_is_right_span(question, answer.best)),
+            "right_span": float(
+                verdict is Verdict.RIGHT if answer.computed else _is_right_span(question, answer.best)
+            ),
             "right_top3": float(_any_right(question, listed)),
             "right_shown": float(_any_right(question, shown)),
             "right_forced": float(best is not None and _any_right(question, [best])),

@@ -8,6 +8,7 @@ import numpy as np
 
 from spanwise.pipelines.answering.ask import Answerer
 from spanwise.pipelines.answering.filters import select
+from spanwise.pipelines.answering.table_answers import TableFinder
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
 from spanwise.types import AskOptions, ScoredSpan, Span
@@ -62,6 +63,7 @@ def asker(library, *script, calibration=None, **options) -> Answerer:
         Scripted(*script),
         calibration,
         AskOptions(**options),
+        tables=TableFinder(library.analyzer, library.document),
     )
 
 

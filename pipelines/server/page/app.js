@@ -5,6 +5,7 @@ import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
 
 const ALTERNATIVES = 4;
+const CELLS = 20; // that are listed of a computed value
 const STEPS = 15; // items of a list
 const TABS = ["answer", "summary", "passages"];
 const MAX_HISTORY = 50;
@@ -131,6 +132,7 @@ async function answer() {
   await work("Reading the documents…", async (options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
     if (record.answer) drawAnswer();
+    else if (record.computed) drawComputed(record.computed);
     else drawDeclined();
   }, () => again("answer"));
   byId("submit").disabled = false;
@@ -287,6 +289,23 @@ function footnote() {
 }
 
 /** A declined question: candidates, passages to look at, and words that no document mentions. */
+/** A value with the cells from which it is computed; each of them opens its place. */
+function drawComputed({ operation, value, cells, first }) {
+  const places = cells.map((cell, at) => placeOf(at ? { document: first.document, heading: first.heading, ...cell } : first, "cell"));
+  fill(panel("answer"),
+    element("article", { class: "card best", id: "computed" },
+      element("p", { class: "kind" }, `Computed: ${operation} of ${counted(cells.length, "cell")}`),
+      element("blockquote", { class: "quote", dir: "auto" }, visible(value)),
+      placeButton(places[0], () => openAt(places, 0)),
+      confidenceMeter(first.confidence, record.threshold),
+      element("ol", { class: "cells" }, places.slice(0, CELLS).map((place, at) =>
+        element("li", { dir: "auto" }, button(inLine(place.text), () => openAt(places, at), { class: "inline" })))),
+      places.length > CELLS && note(`and ${places.length - CELLS} more`)),
+    footnote());
+  say(`Computed: ${value}, in ${citation(places[0])}.`);
+  remember(value);
+}
+
 function drawDeclined() {
   const { candidates, nearest, hint, searched: { unknown_words: unknown } } = record;
   const places = candidates.map((span) => placeOf(span, "candidate"));

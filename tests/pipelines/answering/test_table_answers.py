@@ -1,0 +1,96 @@
+"""Answers from tables: the cell with its place, or a value computed from cells."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from helpers.scripted_reader import asker, by_margin
+
+from spanwise.eval.questions import FolderQuestion, Verdict, judge_computed
+from spanwise.pipelines.cli.show import show_answer
+from spanwise.pipelines.json_records import answer_record
+from spanwise.pipelines.server.app import chat_text
+
+PLANS = """# Plans
+
+What a plan costs:
+
+| Plan | Price per year | Users | Phone support |
+|------|----------------|-------|---------------|
+| Basic | 45 EUR | 1 | no |
+| Pro | 450 EUR | 50 | yes |
+| Campus | 900 EUR | 400 | yes |
+"""
+RACES = "Year,Winner,Country\n2001,Ada Rook,Norway\n2002,Milo Brandt,Sweden\n2003,Jo Falk,Norway\n"
+
+
+@pytest.fixture
+def library(tmp_path, indexed):
+    (tmp_path / "plans.md").write_text(PLANS)
+    (tmp_path / "races.csv").write_text(RACES)
+    (tmp_path / "words.md").write_text("The Pro plan is for firms. Its price was set by Ada Rook.\n")
+    with indexed(tmp_path) as opened:
+        yield opened
+
+
+def answer_to(library, question, *script, threshold=0.9):
+    [answer] = asker(library, *script, calibration=by_margin(threshold)).answer([question])
+    return answer
+
+
+def test_a_cell_answers_with_its_place_and_its_row(library):
+    answer = answer_to(library, "What is the price of the Pro plan per year?")
+    assert answer.text == "450 EUR"
+    assert answer.best.context.text == "Pro | 450 EUR | 50 | yes"
+    assert answer.best.line == 8
+    assert answer.best.heading == ("Plans",)
+    assert library.document("plans.md").text[answer.span.start : answer.span.end] == "450 EUR"
+
+
+def test_a_cell_of_yes_or_no_gives_the_verdict(library):
+    answer = answer_to(library, "Does the Basic plan include phone support?")
+    assert (answer.verdict, answer.text) == ("no", "no")
+
+
+def test_several_rows_are_several_values(library):
+    answer = answer_to(library, "Which plans include phone support?")
+    assert answer.values == ("Pro", "Campus")
+
+
+def test_a_count_is_computed_from_the_cells_of_its_rows(library):
+    answer = answer_to(library, "How many winners were from Norway?")
+    assert answer.outcome == "computed"
+    assert answer.best is None
+    assert answer.values == ("2",)
+    assert [cell.text for cell in answer.computed.cells] == ["Ada Rook", "Jo Falk"]
+    assert answer.computed.first.line == 2
+
+
+def test_a_computed_value_is_shown_with_its_cells(library, capsys):
+    answer = answer_to(library, "How many winners were from Norway?")
+    show_answer(answer)
+    shown = capsys.readouterr().out
+    assert shown.startswith("2\n  count of Ada Rook, Jo Falk: races.csv, row 2")
+    record = json.loads(json.dumps(answer_record(answer)))
+    assert (record["answer"], record["values"], record["computed"]["operation"]) == (None, ["2"], "count")
+    text, [mark] = chat_text(answer)
+    assert text == "2 (count of Ada Rook, Jo Falk) [1]"
+    assert mark["url_citation"]["title"] == "races.csv"
+
+
+def test_a_certain_span_outside_the_table_stays_the_answer(library):
+    answer = answer_to(library, "Who set the price of the Pro plan?", ("Ada Rook", 9.0, 0.0))
+    assert answer.text == "Ada Rook"
+
+
+def test_a_question_about_something_else_is_declined(library):
+    assert answer_to(library, "What colour is the logo of the Pro plan?").no_answer
+
+
+@pytest.mark.parametrize(
+    ("answers", "verdict"), [(("2",), Verdict.RIGHT), (("3",), Verdict.WRONG), ((), Verdict.FALSE_ANSWER)]
+)
+def test_a_computed_value_is_judged_by_the_answers(answers, verdict):
+    question = FolderQuestion("1", "How many?", "factoid", answers, (), bool(answers))
+    assert judge_computed(question, "2") is verdict
