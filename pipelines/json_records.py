@@ -80,6 +80,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     return {
         **place_record(answer),
         "verdict": answer.verdict,
+        "verdict_confidence": answer.verdict_confidence,
         "sentence": answer.context.text,
         "display_sentence": shown(answer.context),
         "score": answer.score,

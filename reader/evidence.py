@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ FORMAT = 4
 SHARED_PASSAGES = 8  # the best passages, over which `log_probability` is normalised
 STOPPING = "stopping"  # keys of the calibration file
 RETRIEVERS = "retrievers"
+VERDICTS = "verdicts"
+RULE = ("slope", "offset", "threshold")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,31 @@ class EarlyExit:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictRule:
+    """The rule for the verdict on a yes-no question: P(yes) = sigmoid(slope * yes + offset).
+
+    slope, offset: fitted to the reader's logit of "yes".
+    threshold: the minimum probability of a verdict that is shown.
+    """
+
+    slope: float
+    offset: float
+    threshold: float
+
+    def verdict(self, yes: float) -> tuple[str, float] | None:
+        """Yes or no and its probability, for a logit of "yes"; None below the threshold and for NaN.
+
+        >>> VerdictRule(1.0, 0.0, 0.9).verdict(-3.0)
+        ('no', 0.9525741268224334)
+        """
+        if math.isnan(yes):
+            return None
+        probability = 1 / (1 + math.exp(-(self.slope * yes + self.offset)))
+        verdict, confidence = ("yes", probability) if probability > 0.5 else ("no", 1 - probability)
+        return (verdict, confidence) if confidence >= self.threshold else None
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Fitted weights of evidence and confidence; a feature without a weight does not count.
 
@@ -110,6 +137,7 @@ class Calibration:
     fitted_on: a description of the questions.
     confidence_weights: weights of features that count only in the confidence.
     stopping: the rule for early exit; None reads all passages.
+    verdicts: the rule for "yes" and "no"; None shows neither.
     """
 
     weights: Mapping[str, float]
@@ -120,6 +148,7 @@ class Calibration:
     fitted_on: str
     confidence_weights: Mapping[str, float] = field(default_factory=dict)
     stopping: EarlyExit | None = None
+    verdicts: VerdictRule | None = None
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""
@@ -148,6 +177,8 @@ class Calibration:
             values = {k.name: stored[k.name] for k in fields(cls) if k.name in required or k.name in stored}
             if values.get(STOPPING) is not None:
                 values[STOPPING] = EarlyExit.parse(values[STOPPING])
+            if values.get(VERDICTS) is not None:
+                values[VERDICTS] = VerdictRule(**{key: float(values[VERDICTS][key]) for key in RULE})
             calibration = cls(**values)
             weighed = {*calibration.weights, *calibration.confidence_weights}
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -188,10 +219,14 @@ class Calibrations:
         fallback, too.
         """
         is_same_reader = calibration.reader == self.fallback.reader
-        others = {name: c for name, c in self.by_retriever.items() if is_same_reader and name != retriever}
+        others = {
+            name: replace(other, verdicts=calibration.verdicts)
+            for name, other in self.by_retriever.items()
+            if is_same_reader and name != retriever
+        }
         if is_fallback:
             return Calibrations(calibration, others)
-        fallback = self.fallback if is_same_reader else calibration
+        fallback = replace(self.fallback, verdicts=calibration.verdicts) if is_same_reader else calibration
         return Calibrations(fallback, {**others, retriever: calibration})
 
     def save(self, path: Path) -> None:

@@ -220,13 +220,13 @@ class SpanReader:
 
 def with_evidence(scored: ScoredSpan, relevance: float, evidence: Floats) -> ScoredSpan:
     """The span with the relevance of its passage and the mean evidence (5,) of its sentences."""
-    verdict = None if evidence[YES_NO] <= 0 else "yes" if evidence[YES] > 0 else "no"
+    is_yes_no = evidence[YES_NO] > 0
     is_list_question = bool(evidence[SEVERAL] > 0)
     return replace(
         scored,
         relevance=relevance,
         support=float(evidence[SUPPORT]),
-        verdict=verdict,
+        yes=float(evidence[YES]) if is_yes_no else math.nan,
         is_list_question=is_list_question,
     )
 

@@ -75,7 +75,8 @@ class ScoredSpan:
         null_score: the same sum for "no answer" in the passage; NaN for a model without it.
         relevance: logit: the passage answers the question. NaN for a model without evidence.
         support: logit: the sentences that the span touches answer it. NaN for a model without evidence.
-        verdict: "yes" or "no" for a yes-no question, else None.
+        verdict: "yes" or "no", from a reader that gives one; the fitted rule of a calibration comes first.
+        yes: logit: the answer is yes. NaN for a question that asks for something else.
         is_list_question: the question asks for several things.
         mass: the mass of the passage; None from a reader without it.
     """
@@ -89,6 +90,7 @@ class ScoredSpan:
     verdict: str | None = None
     is_list_question: bool = False
     mass: PassageMass | None = None
+    yes: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class AnswerSpan:
         score: the reader's score.
         confidence: the fitted probability that the answer is right; None without a calibration.
         label: the format's name of the place of the span's start, or "".
-        verdict: "yes" or "no" for a yes-no question, else None.
+        verdict: "yes" or "no" for a yes-no question where it is certain enough, else None.
+        verdict_confidence: the fitted probability that the verdict is right, or None.
         duplicates: near-duplicates of `passage`, which were not read.
         also_in: the answers of other passages with the same words, best first.
         heading: the path of headings above the span's start, title first.
@@ -119,6 +122,7 @@ class AnswerSpan:
     confidence: float | None
     label: str = ""
     verdict: str | None = None
+    verdict_confidence: float | None = None
     duplicates: tuple[Passage, ...] = ()
     also_in: tuple[AnswerSpan, ...] = ()
     heading: tuple[str, ...] = ()

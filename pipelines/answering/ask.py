@@ -50,6 +50,7 @@ MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.6
+QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": (), "unread_files": 0}
 
 
@@ -235,7 +236,7 @@ class Answerer:
             threshold = self.calibration.threshold
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
-        spans = [answer_span(each) for each in distinct]
+        spans = [self._with_verdict(answer_span(each), each, spelling.text) for each in distinct]
         shown = merge_same_answers([replace(span, duplicates=duplicates[span.passage.id]) for span in spans])
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         scope = self.selection.scope if self.selection else None
@@ -332,6 +333,15 @@ class Answerer:
             candidates=tuple(map(placed, answer.candidates)),
             computed=answer.computed and replace(answer.computed, first=placed(answer.computed.first)),
         )
+
+    def _with_verdict(self, span: AnswerSpan, ranked: RankedCandidate, text: str) -> AnswerSpan:
+        """The span with yes or no if the question asks for that and the rule is certain enough."""
+        if self.calibration is None or text.lower().startswith(QUESTION_WORDS):
+            return span
+        rule = self.calibration.verdicts
+        fitted = rule.verdict(ranked.candidate.scored.yes) if rule else None
+        verdict, confidence = fitted or (span.verdict, None)
+        return replace(span, verdict=verdict, verdict_confidence=confidence)
 
     def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
         """True where the result of a table is to be shown instead of the best span."""

@@ -199,7 +199,7 @@ def _answering(scored: ScoredSpan, announces: Callable[[str], bool]) -> ScoredSp
     """The span, or instead of a sentence that announces the next one that does not; without one, no words."""
     passage = scored.passage
     sentence = sentence_of(scored)
-    if scored.verdict or not announces(sentence.readable):
+    if not math.isnan(scored.yes) or not announces(sentence.readable):
         return scored
     for bounds in passage_sentences(passage.readable):
         following = passage.span(*bounds)

@@ -282,7 +282,8 @@ def _others(above: Sequence[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterat
 def _show_best(best: AnswerSpan) -> None:
     words = shown(best.span)
     sentence = shown(best.context)
-    show((f"{best.verdict}: " if best.verdict else "", "bold"), (words, "bold green"))
+    sure = f" ({best.verdict_confidence:.0%})" if best.verdict_confidence else ""
+    show((f"{best.verdict}{sure}: " if best.verdict else "", "bold"), (words, "bold green"))
     if sentence != words:
         before, quote, after = sentence.partition(words)
         show("  “", before, (quote, "bold green"), after, "”")

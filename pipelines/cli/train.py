@@ -253,6 +253,10 @@ def calibrate(
     every: Annotated[
         int, Option(min=1, metavar="N", help="Ask every Nth question only, for a quick check.")
     ] = 1,
+    yes_no: Annotated[
+        Path | None,
+        Option(help="Folder with DOMAIN.jsonl of other folders; fit the verdicts on their yes-no questions."),
+    ] = None,
     json: opt.Json = False,
 ) -> None:
     """Fit a reader's confidence and its threshold for declining, on questions about two folders or more.
@@ -264,7 +268,7 @@ def calibrate(
     from ..training import calibration as fitting
 
     with progress() as report:
-        fit = fitting.calibrate(data, out, retriever, k, report, every)
+        fit = fitting.calibrate(data, out, retriever, k, report, every, yes_no)
     fitting.keep_calibration(fit.calibration, out, retriever)
     if json:
         print_json(fit.figures)

@@ -12,6 +12,7 @@ and for each kind of wording.
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -22,16 +23,27 @@ import numpy as np
 
 from spanwise.types import ProgressCallback, no_progress
 
+from ...corpora.datasets.folder_questions import domains_of, read_folder_items
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
-from ...reader.evidence import FEATURES, SHARED_PASSAGES, Calibration, Calibrations, EarlyExit
+from ...reader.evidence import (
+    FEATURES,
+    SHARED_PASSAGES,
+    Calibration,
+    Calibrations,
+    EarlyExit,
+    VerdictRule,
+)
 from ...reader.load import CALIBRATION, load_reader
+from ...reader.protocol import Reader
 from ...retrieval.retrievers import stages_of
-from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_CANDIDATES
+from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_BEST, N_CANDIDATES
 from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
-from .candidate_observations import Observation, ObservedCandidate, observe
+from .candidate_observations import QUESTIONS_AT_ONCE, Observation, ObservedCandidate, observe
+from .questions import item_passage
 
 FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
+SURE = 0.92  # share of the verdicts shown that are right
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
@@ -81,11 +93,13 @@ def calibrate(
     k: int = 20,
     on_progress: ProgressCallback = no_progress,
     every: int = 1,
+    yes_no: Path | None = None,
 ) -> CalibrationResult:
     """The calibration of the reader in a folder; its `run/calibration` gets the observations.
 
-    `folders` and `every` as for `observe`. The figures of `held_out` are on each folder by a fit on the
-    others, over all folders; its `plain` and `everyday` have the figures of these wordings, or None.
+    `folders` and `every` as for `observe`, `yes_no` as for `fit_verdicts`. The figures of `held_out` are on
+    each folder by a fit on the others, over all folders; its `plain` and `everyday` have the figures of these
+    wordings, or None.
     ValueError for too few questions, and for a single folder.
     """
     loaded = load_reader(str(reader))
@@ -116,17 +130,78 @@ def calibrate(
         "stopping": stopping
         and {"first": stopping.first, "unread": stopping.unread, "changed": stopping.changed},
     }
+    if yes_no is not None:
+        rule, figures["verdicts"] = fit_verdicts(loaded, yes_no, on_progress)
+        whole = replace(whole, verdicts=rule)
     return CalibrationResult(whole, figures)
+
+
+def fit_verdicts(
+    reader: Reader, folders: Path, on_progress: ProgressCallback = no_progress
+) -> tuple[VerdictRule, dict[str, float]]:
+    """The rule for "yes" and "no" on the yes-no questions about folders, and figures on folders left out.
+
+    The rule is fitted on as many questions with yes as with no. Its threshold is the lowest confidence from
+    which on SURE of the verdicts are right, on each folder by a fit on the others. ValueError for one folder.
+    """
+    yes: list[float] = []
+    items: list[tuple[str, bool]] = []
+    for domain, path in domains_of(folders).items():
+        asked = [item for item in read_folder_items(path) if item.verdict]
+        for begin in range(0, len(asked), QUESTIONS_AT_ONCE):
+            on_progress(f"questions about {domain}", begin, len(asked))
+            batch = asked[begin : begin + QUESTIONS_AT_ONCE]
+            passages = [[item_passage(item)] for item in batch]
+            for item, [spans] in zip(
+                batch, reader.read([item.question for item in batch], passages, N_BEST), strict=True
+            ):
+                bounds = (item.start or 0, item.end or 0)
+                right = [s.yes for s in spans if s.span.start < bounds[1] and bounds[0] < s.span.end]
+                if right and not math.isnan(right[0]):
+                    yes.append(right[0])
+                    items.append((domain, item.verdict == "yes"))
+    groups = sorted({domain for domain, _ in items})
+    if len(groups) < 2:
+        raise ValueError(f"{folders} has yes-no questions about {len(groups)} folder; expected two or more")
+    judged: list[tuple[float, bool]] = []
+    for group in groups:
+        outside = [(x, label) for x, (domain, label) in zip(yes, items, strict=True) if domain != group]
+        slope, offset = _balanced_fit(outside)
+        rule = VerdictRule(slope, offset, 0.0)
+        for x, (domain, label) in zip(yes, items, strict=True):
+            if domain == group and (verdict := rule.verdict(x)):
+                judged.append((verdict[1], (verdict[0] == "yes") == label))
+    judged.sort(reverse=True)
+    n_right = list(accumulate(right for _, right in judged))
+    sure = [n for n in range(1, len(judged) + 1) if n_right[n - 1] >= SURE * n]
+    n_shown = sure[-1] if sure else 0
+    threshold = judged[n_shown - 1][0] if n_shown else 1.0
+    figures = {"right": n_right[-1] / len(judged), "shown": n_shown / len(judged)}
+    slope, offset = _balanced_fit([(x, label) for x, (_, label) in zip(yes, items, strict=True)])
+    return VerdictRule(slope, offset, threshold), figures
+
+
+def _balanced_fit(pairs: Sequence[tuple[float, bool]]) -> tuple[float, float]:
+    """Slope and offset of P(yes), from as many questions with yes as with no."""
+    sides = [[x for x, label in pairs if label is side] for side in (True, False)]
+    n = min(map(len, sides))
+    drawn = [random.Random(0).sample(side, n) for side in sides]
+    model = fit_logistic([[x] for side in drawn for x in side], [1] * n + [0] * n)
+    return float(model.weights[0]), model.bias
 
 
 def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
     """Writes the calibration into the reader's folder, with those for other retrievers.
 
-    That of the default retriever, or the first one, holds for all retrievers without their own.
+    That of the default retriever, or the first one, holds for all retrievers without their own. Without a
+    rule for verdicts it keeps the one that is there for the same reader.
     """
     path = folder / CALIBRATION
     name = full_name(retriever)
     calibrations = Calibrations.load(path) if path.is_file() else Calibrations(calibration)
+    before = calibrations.fallback
+    if calibration.verdicts is None and before.reader == calibration.reader:
+        calibration = replace(calibration, verdicts=before.verdicts)
     calibrations.fitted(calibration, name, name == full_name(DEFAULT_RETRIEVER)).save(path)
 
 

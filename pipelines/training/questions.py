@@ -238,8 +238,13 @@ def example_of(mined: MinedQuestion, rng: random.Random, n_negatives: int = 0) -
 
 def item_context(item: FolderItem) -> str:
     """The headings above the passage of a question, in the form of `context_of`."""
+    return context_of(item_passage(item))
+
+
+def item_passage(item: FolderItem) -> Passage:
+    """The passage of a question, which starts at 0."""
     headings = tuple(item.heading.split(" > ")) if item.heading else ()
-    return context_of(Passage(0, item.document, 0, len(item.passage), item.passage, heading=headings))
+    return Passage(0, item.document, 0, len(item.passage), item.passage, heading=headings)
 
 
 def without_answer(item: FolderItem, ranking: Ranking) -> list[Text]:

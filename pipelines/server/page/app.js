@@ -181,7 +181,8 @@ function choose(number) {
   chosen = number;
   const { span, places } = choices[number];
   fill(byId("best"),
-    element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`),
+    element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`,
+      span.verdict_confidence && ` (${percent(span.verdict_confidence)})`),
     element("blockquote", { class: "quote markdown", dir: "auto", id: "quote" }, inSentence(span)),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
