@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-import numpy as np
-
 from spanwise.types import Bounds, Document, Table, blanked
 
 from .readers.builder import BAR, one_line
@@ -65,15 +63,13 @@ def _of_rows(text: str, blocks: Iterable[Rows]) -> list[Table]:
 
 def _table(text: str, rows: Rows, n_headers: int) -> Table:
     width = max(map(len, rows))
-    cells = np.zeros((len(rows), width, 2), np.int32)
-    for number, row in enumerate(rows):
-        end = row[-1][1]
-        cells[number] = row + [(end, end)] * (width - len(row))
+    cells = [[*row, *[(row[-1][1], row[-1][1])] * (width - len(row))] for row in rows]
     names = []
     for column in range(width):
-        parts = [one_line(text[start:end]) for start, end in cells[:n_headers, column].tolist()]
+        headers = [row[column] for row in cells[:n_headers]]
+        parts = [one_line(text[start:end]) for start, end in headers]
         names.append(" ".join(filter(None, dict.fromkeys(parts))))
-    return Table(int(cells[0, 0, 0]), int(cells[-1, -1, 1]), tuple(names), n_headers, cells)
+    return Table(cells[0][0][0], cells[-1][-1][1], tuple(names), n_headers, cells)
 
 
 def _without_titles(rows: Rows) -> Rows:
@@ -191,4 +187,4 @@ def _of_records(text: str) -> list[Table]:
         return []
     ends = [max(end for _, end in row.values()) for row in rows]
     cells = [[row.get(key, (end, end)) for key in columns] for row, end in zip(rows, ends, strict=True)]
-    return [Table(0, ends[-1], tuple(columns), 0, np.array(cells, np.int32))]
+    return [Table(0, ends[-1], tuple(columns), 0, cells)]

@@ -116,8 +116,8 @@ class VerdictRule:
     def verdict(self, yes: float) -> tuple[str, float] | None:
         """Yes or no and its probability, for a logit of "yes"; None below the threshold and for NaN.
 
-        >>> VerdictRule(1.0, 0.0, 0.9).verdict(-3.0)
-        ('no', 0.9525741268224334)
+        >>> VerdictRule(1.0, 0.0, 0.5).verdict(0.0)
+        ('no', 0.5)
         """
         if math.isnan(yes):
             return None

@@ -6,11 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Bounds = tuple[int, int]
 """The start and the end of a half-open range of characters."""
@@ -104,14 +99,14 @@ class Table:
         end: offset after its last character.
         columns: the name of each column; "" for a column without a name.
         n_headers: the rows at the top that hold the names.
-        cells: (rows, columns, 2) int32: start and end of each cell, equal for an empty one.
+        rows: start and end of each cell of each row, equal for an empty one; all rows are equally long.
     """
 
     start: int
     end: int
     columns: tuple[str, ...]
     n_headers: int
-    cells: NDArray[np.int32]
+    rows: Sequence[Sequence[Bounds]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,8 @@ MAY_IMPORT = {
     "eval": set(),
 }
 CONTRACT = {
-    f"spanwise.{name}" for name in ("types", "documents", "options", "errors", "postponed", "version")
+    f"spanwise.{name}"
+    for name in ("types", "documents", "options", "search_results", "errors", "postponed", "version")
 }
 
 

@@ -135,7 +135,7 @@ class TableText:
         self.end = table.end
         self.columns = table.columns
         self.analyzer = analyzer
-        self.bounds: list[list[Bounds]] = table.cells[table.n_headers :].tolist()
+        self.bounds: Sequence[Sequence[Bounds]] = table.rows[table.n_headers :]
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
         self.names = [self.stems(name) for name in table.columns]
         self._values: dict[str, Value | None] = {}

@@ -29,7 +29,7 @@ def document(text: str, media_type: str = "text/html") -> Document:
 
 
 def cells(text: str, table: Table) -> list[list[str]]:
-    return [[text[start:end] for start, end in row] for row in table.cells.tolist()]
+    return [[text[start:end] for start, end in row] for row in table.rows]
 
 
 def test_a_markdown_table_has_a_cell_for_each_column():
