@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -17,6 +17,8 @@ from ...index.analysis import Analyzer, folded
 
 DATE = "date"
 DURATION = "s"
+TIMES = (DATE, "year")
+YEARS = range(1500, 2101)
 YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
 NO = frozenset("no n false ✗ ✘ ☐ none".split())
 EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
@@ -77,7 +79,7 @@ class Value:
             return self.unit
         if self.unit in MONEY:
             return "money"
-        return "year" if not self.unit and self.number in range(1500, 2101) else "number"
+        return "year" if not self.unit and self.number in YEARS else "number"
 
 
 def parse_value(text: str) -> Value | None:
@@ -151,10 +153,13 @@ class TableText:
             self._values[cell] = parse_value(cell)
         return self._values[cell]
 
-    def numbers(self, rows: Iterable[int], column: int) -> list[tuple[Decimal, int]]:
+    def values(self, rows: Iterable[int], column: int) -> list[tuple[Value, int]]:
+        """The values of a column with their rows, without words."""
+        return [(value, row) for row in rows if (value := self.value(row, column))]
+
+    def numbers(self, rows: Collection[int], column: int) -> list[tuple[Decimal, int]]:
         """The numbers of a column with their rows; none where their units differ or most cells have none."""
-        rows = list(rows)
-        values = [(value, row) for row in rows if (value := self.value(row, column))]
+        values = self.values(rows, column)
         if len(values) * 2 < len(rows) or common_unit(value for value, _ in values) is None:
             return []
         return [(value.number, row) for value, row in values]
@@ -192,8 +197,12 @@ class TableText:
                     is_yes_no = row[column].lower() in YES | NO
                     words = "words" if len(row[column]) <= MAX_CELL else "prose"
                     counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
-            kinds.append(max(counts, key=lambda kind: counts[kind], default="words"))
+            kinds.append(max(counts, key=counts.__getitem__, default="words"))
         return kinds
+
+    def of_kinds(self, kinds: Collection[str]) -> list[int]:
+        """The columns of some kinds."""
+        return [column for column, kind in enumerate(self.kinds) if kind in kinds]
 
     @cached_property
     def body(self) -> list[int]:
@@ -211,7 +220,7 @@ class TableText:
     @cached_property
     def main(self) -> int:
         """The column that names the rows: the first one of words that differ, else the first of words."""
-        words = [column for column, kind in enumerate(self.kinds) if kind == "words"]
+        words = self.of_kinds(("words",))
         for column in words:
             if len({row[column] for row in self.rows}) >= DISTINCT * len(self.rows):
                 return column
@@ -220,11 +229,8 @@ class TableText:
     @cached_property
     def is_descending(self) -> bool:
         """True if the rows go back in time."""
-        for column, kind in enumerate(self.kinds):
-            if kind in (DATE, "year"):
-                numbers: Sequence[Decimal] = [number for number, _ in self.numbers(self.body, column)]
-                return numbers != sorted(numbers) and numbers == sorted(numbers, reverse=True)
-        return False
+        numbers = [n for column in self.of_kinds(TIMES)[:1] for n, _ in self.numbers(self.body, column)]
+        return numbers != sorted(numbers) and numbers == sorted(numbers, reverse=True)
 
 
 def _words(cell: str) -> str:
