@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
 from math import inf
@@ -77,9 +77,9 @@ class Reading:
         self.columns = {condition.column for condition in conditions}
         self.explained = {i for condition in conditions for i in condition.tokens}
         self.mentions = [
-            Mention(mention.column, mention.tokens - self.explained, mention.share)
+            replace(mention, tokens=tokens)
             for mention in question.mentions
-            if mention.tokens - self.explained
+            if (tokens := mention.tokens - self.explained)
         ]
         self.doubt = 0.1 * sum(not condition.is_exact for condition in conditions)
 
@@ -118,11 +118,9 @@ class Reading:
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
         """The columns that a word such as "who" or "tallest" asks for, by name, else by kind."""
         stems = {self.table.analyzer.term(name) for name in NAMES.get(word, "").split()}
-        others = [column for column in range(len(self.table.columns)) if column not in without]
-        columns = [column for column in others if stems.intersection(self.table.names[column])]
-        return columns or [
-            column for column in others if self.table.kinds[column] in asked.KINDS.get(word, ())
-        ]
+        named = [column for column, name in enumerate(self.table.names) if stems.intersection(name)]
+        columns = set(named).difference(without) or set(self.table.of_kinds(asked.KINDS.get(word, ())))
+        return sorted(columns.difference(without))
 
     def limited_rows(self) -> list[int]:
         """The rows that fulfil all conditions and the limits in the question."""
@@ -188,7 +186,7 @@ class Reading:
         """The result with the words of the cells of a column, or with a value computed from them."""
         texts = dict.fromkeys(self.table.rows[row][column] for row in rows)
         values = tuple(texts) if value is None else (value,)
-        if not values or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
+        if not texts or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
             return None
         question = self.question
         explained = self.explained.union(*(m.tokens for m in self.mentions if m.column in self.columns))
@@ -255,17 +253,17 @@ def superlative(reading: Reading) -> Result | None:
     table = reading.table
     word = reading.match[0].split()[-1]
     rows = reading.limited_rows()
-    mention = reading.mention(reading.near, ORDERED, within=NEAR)
-    columns = (
-        [mention.column] if mention else [c for c in reading.named_by(word) if table.kinds[c] in ORDERED]
-    )
+    columns = [c for c in reading.named_by(word) if table.kinds[c] in ORDERED]
+    doubt = 0.3
+    if mention := reading.mention(reading.near, ORDERED, within=NEAR):
+        columns = [mention.column]
+        doubt = 0.4 * (1 - mention.share)
     if not columns:
         return most_rows(reading, rows) if word == "most" else None
     by = columns[0]
     numbers = table.numbers(rows, by)
     if not numbers or (len(columns) > 1 and word not in ("cheapest", "expensive")):
         return None
-    doubt = 0.4 * (1 - mention.share) if mention else 0.3
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
     is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)
     if is_value and mention and reading.near in mention.tokens and (unsure >= 0.4 or column == table.main):
@@ -332,8 +330,7 @@ def count(reading: Reading) -> Result | None:
             if len(rows) == 1:
                 return reading.result("look up", counted, column, 0.5 * (1 - mention.share))
             total = shown(sum(number for number, _ in numbers))
-            is_some = reading.conditions and numbers
-            return reading.result("sum", counted, column, 0.8, total) if is_some else None
+            return reading.result("sum", counted, column, 0.8, total) if reading.conditions else None
     else:
         reading.explained.add(reading.near)  # what the rows are
     if not rows:

@@ -165,18 +165,13 @@ class TableText:
         return [(value.number, row) for value, row in values]
 
     def places(self, stem: str) -> Iterator[tuple[int, int]]:
-        """Row and column of each cell with a word that begins as a stem does; it may have another stem."""
-        beginning = stem if stem.isdecimal() else stem[: max(MIN_BEGINNING, len(stem) - 1)]
+        """Row and column of each word that begins as a stem does; it may have another stem."""
+        is_number = stem.isdecimal()
+        word = re.escape(stem if is_number else stem[: max(MIN_BEGINNING, len(stem) - 1)])
+        end = r"(?![^\W_])" if is_number else ""
         starts, text = self._folded
-        place = text.find(beginning)
-        while place >= 0:
-            cell = bisect_right(starts, place) - 1
-            is_part = stem.isdecimal() and text[place + len(stem) : place + len(stem) + 1].isalnum()
-            if not is_part and not text[place - 1].isalnum():
-                yield divmod(cell, len(self.columns))
-                place = text.find(beginning, starts[cell + 1] if cell + 1 < len(starts) else len(text))
-            else:
-                place = text.find(beginning, place + 1)
+        for match in re.finditer(rf"{word}(?<![^\W_]{word}){end}", text):
+            yield divmod(bisect_right(starts, match.start()) - 1, len(self.columns))
 
     @cached_property
     def _folded(self) -> tuple[list[int], str]:
