@@ -189,7 +189,8 @@ class Reading:
         if not texts or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
             return None
         question = self.question
-        explained = self.explained.union(*(m.tokens for m in self.mentions if m.column in self.columns))
+        names = {i for mention in self.mentions if mention.column in self.columns for i in mention.tokens}
+        explained = self.explained | names
         rest = sorted(question.content - explained - question.around)
         unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
         n_operators = sum(word in asked.OPERATORS for word in unexplained)

@@ -244,13 +244,12 @@ def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool
         for place in range(len(cell)):
             pairs = zip(question.stems[first:], cell[place:], strict=False)
             length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            if length < len(cell):  # a part of a cell has no function words at its ends
-                while length and first + length - 1 not in question.content:
-                    length -= 1
-                if first not in question.content:
-                    continue
-            if question.content.intersection(range(first, first + length)):
-                runs.append((range(first, first + length), length == len(cell)))
+            run = range(first, first + length)
+            words = question.content.intersection(run)
+            if words and length == len(cell):
+                runs.append((run, True))
+            elif first in words:  # a part of a cell has no function words at its ends
+                runs.append((range(first, max(words) + 1), False))
     taken: set[int] = set()
     for run, is_exact in sorted(runs, key=lambda pair: (-len(pair[0]), pair[0].start)):
         if not taken.intersection(run):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 from spanwise.types import Bounds, Table
@@ -140,22 +140,15 @@ class TableText:
         self.bounds: list[list[Bounds]] = table.cells[table.n_headers :].tolist()
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
         self.names = [self.stems(name) for name in table.columns]
-        self._values: dict[str, Value | None] = {}
+        self._value = cache(parse_value)
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, with those of function words."""
         return [self.analyzer.term(token.word) for token in self.analyzer.tokens(text)]
 
-    def value(self, row: int, column: int) -> Value | None:
-        """The value of a cell; None for words."""
-        cell = self.rows[row][column]
-        if cell not in self._values:
-            self._values[cell] = parse_value(cell)
-        return self._values[cell]
-
     def values(self, rows: Iterable[int], column: int) -> list[tuple[Value, int]]:
         """The values of a column with their rows, without words."""
-        return [(value, row) for row in rows if (value := self.value(row, column))]
+        return [(value, row) for row in rows if (value := self._value(self.rows[row][column]))]
 
     def numbers(self, rows: Collection[int], column: int) -> list[tuple[Decimal, int]]:
         """The numbers of a column with their rows; none where their units differ or most cells have none."""
@@ -186,9 +179,9 @@ class TableText:
         kinds = []
         for column in range(len(self.columns)):
             counts: Counter[str] = Counter()
-            for number, row in enumerate(self.rows[:SAMPLE]):
+            for row in self.rows[:SAMPLE]:
                 if row[column] not in EMPTY:
-                    value = self.value(number, column)
+                    value = self._value(row[column])
                     is_yes_no = row[column].lower() in YES | NO
                     words = "words" if len(row[column]) <= MAX_CELL else "prose"
                     counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
