@@ -99,9 +99,9 @@ def _items(rows: list[tuple[re.Match[str], Any]], blocks: set[int]) -> list[list
         is_close = start - end < 2
         deeper = len(line[1].expandtabs(4)) - indent
         if mark and mark.lastindex == kind and abs(deeper) < 2:
-            if gap and (start - gap > MAX_GAP or int(mark[kind]) != int(last[kind]) + 1):
-                break
             if gap:
+                if start - gap > MAX_GAP or int(mark[kind]) != int(last[kind]) + 1:
+                    break
                 items[-1][2] = end
             items.append([start, mark.end(), line.end()])
             last = mark

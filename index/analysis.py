@@ -228,7 +228,7 @@ def is_english(question: str) -> bool:
     (False, True)
     """
     plain = "".join(c for c in normalize("NFKD", folded(question)) if not combining(c))
-    letters = "".join(filter(str.isalpha, plain))
+    letters = list(filter(str.isalpha, plain))
     if "\u00bf" in plain or sum(letter > "\u024f" for letter in letters) > max(1, len(letters) / 2):
         return False
     words = _PLAIN_WORDS.findall(plain.replace("'", " ").replace("\u0142", "l"))
@@ -252,7 +252,7 @@ def _plain_words(text: str) -> list[str]:
         return [word for word, _, _ in _words(text)]
     else:
         words = _PLAIN_WORDS.findall(text)
-    return [word[:-2] if word.endswith("'s") else word for word in words] if "'s" in text else words
+    return [word.removesuffix("'s") for word in words] if "'s" in text else words
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:

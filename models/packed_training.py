@@ -41,8 +41,7 @@ def training_states(model: Any, tokens: PackedTokens) -> Tensor:
             x = _normalised(attended + x, layer.attention.output.LayerNorm)
             intermediate = gelu(_product(x, layer.intermediate.dense))
             x = _normalised(_product(intermediate, layer.output.dense) + x, layer.output.LayerNorm)
-    states = x[torch.from_numpy(layout.places).to(device)]
-    return states
+    return x[torch.from_numpy(layout.places).to(device)]
 
 
 def _product(x: Tensor, *layers: nn.Linear) -> Tensor:

@@ -17,6 +17,7 @@ from spanwise.types import (
     Passage,
     QuestionTerm,
     SearchResult,
+    Span,
     Spelling,
     Summary,
     SyncReport,
@@ -39,16 +40,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "computed": computed_record(answer.computed) if answer.computed else None,
         "candidates": [answer_span_record(each) for each in answer.candidates],
         "parts": [answer_span_record(part) for part in answer.parts],
-        "steps": [
-            {
-                "text": step.text,
-                "start": step.start,
-                "end": step.end,
-                "line": step.line,
-                "display": shown(step),
-            }
-            for step in answer.steps
-        ],
+        "steps": [{**span_record(step), "line": step.line, "display": shown(step)} for step in answer.steps],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
         "searched": {
             "documents": answer.documents_searched,
@@ -93,13 +85,17 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
 
 def computed_record(computed: Computed) -> dict[str, Any]:
     """A computed value with the cells from which it is computed; the first of them with its place."""
-    cells = [{"text": cell.text, "start": cell.start, "end": cell.end} for cell in computed.cells]
     return {
         "operation": computed.operation,
         "value": computed.value,
-        "cells": cells,
+        "cells": list(map(span_record, computed.cells)),
         "first": answer_span_record(computed.first),
     }
+
+
+def span_record(span: Span) -> dict[str, Any]:
+    """The words of a span; offsets are code points of the document's stored text."""
+    return {"text": span.text, "start": span.start, "end": span.end}
 
 
 def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
@@ -51,7 +51,6 @@ MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.6
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
-NOT_DECLINED: Mapping[str, Any] = {"rejected": (), "missing_terms": (), "candidates": (), "unread_files": 0}
 
 
 def checked_question(question: str) -> str:
@@ -315,7 +314,7 @@ class Answerer:
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
-        if self.calibration is None or best.confidence is None:
+        if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
         return threshold is None or best.confidence >= threshold
 
@@ -356,19 +355,27 @@ class Answerer:
         result = table.result
         cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
         spans = [self._cell(table, row, column, hits) for row, column in cells]
-        plain = replace(answer, best=None, alternatives=(), parts=(), **NOT_DECLINED)
+        computed = None
         if result.is_computed:
             quotes = tuple(table.cell(row, column) for row, column in result.cells)
-            return replace(plain, computed=Computed(result.operation, result.values[0], quotes, spans[0]))
-        return replace(plain, best=spans[0], parts=tuple(spans) if len(spans) > 1 else ())
+            computed = Computed(result.operation, result.values[0], quotes, spans[0])
+        return replace(
+            answer,
+            best=None if computed else spans[0],
+            parts=tuple(spans) if len(spans) > 1 else (),
+            computed=computed,
+            alternatives=(),
+            rejected=(),
+            missing_terms=(),
+            candidates=(),
+            unread_files=0,
+        )
 
     def _cell(self, table: TableAnswer, row: int, column: int, hits: Sequence[Hit]) -> AnswerSpan:
         """A cell as an answer, its row as the sentence around it."""
         span = table.cell(row, column)
         passage = self._passage_of(span, hits)
-        word = span.text.strip().lower()
-        is_verdict = table.result.operation == "yes or no"
-        verdict = "yes" if word in YES else "no" if word in NO else None
+        word = span.text.strip().lower() if table.result.operation == "yes or no" else ""
         return AnswerSpan(
             span=span,
             context=table.row(row),
@@ -377,18 +384,18 @@ class Answerer:
             line=0,
             score=table.result.score,
             confidence=table.confidence,
-            verdict=verdict if is_verdict else None,
+            verdict="yes" if word in YES else "no" if word in NO else None,
         )
 
     def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
         """The passage in which a span starts, a retrieved one if possible."""
         passages = [hit.passage for hit in hits if hit.passage.document_id == span.document_id]
-        around = [passage for passage in passages if passage.start <= span.start < passage.end]
-        if around:
-            return around[0]
+        for passage in passages:
+            if passage.start <= span.start < passage.end:
+                return passage
         ids = self.snapshot.passage_ids_of([span.document_id]).tolist()
-        starts = [start for _, start, _ in self.snapshot.places(ids)]
-        before = [pair for pair in zip(starts, ids, strict=True) if pair[0] <= span.start]
+        places = zip(self.snapshot.places(ids), ids, strict=True)
+        before = [(start, number) for (_, start, _), number in places if start <= span.start]
         return self.snapshot.passages([max(before)[1]])[0]
 
 

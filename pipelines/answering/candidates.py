@@ -201,11 +201,9 @@ def _answering(scored: ScoredSpan, announces: Callable[[str], bool]) -> ScoredSp
     sentence = sentence_of(scored)
     if not math.isnan(scored.yes) or not announces(sentence.readable):
         return scored
-    for bounds in passage_sentences(passage.readable):
-        following = passage.span(*bounds)
-        if following.start >= sentence.end and not announces(following.readable):
-            return replace(scored, span=following)
-    return replace(scored, span=passage.span(0, 0))
+    spans = (passage.span(*bounds) for bounds in passage_sentences(passage.readable))
+    following = (span for span in spans if span.start >= sentence.end and not announces(span.readable))
+    return replace(scored, span=next(following, passage.span(0, 0)))
 
 
 def _masses(readings: Readings) -> list[PassageMass]:

@@ -130,13 +130,12 @@ class Summarizer:
             replace(sentence, relevance=0.0 if _is_heading(sentence) else probability)
             for sentence, probability in zip(sentences, relevance, strict=True)
         ]
-        answer_span = trace.answer.span
-        answers = [number for number, each in enumerate(sentences) if _holds(each.span, answer_span)][:1]
+        answers = [n for n, each in enumerate(sentences) if best and _holds_start(each.span, best.span)][:1]
         if generator is None:
             self._choose(question, sentences, answers)
             return
         self.use = GeneratorUse(generator.name, generator.digest)
-        if trace.answer.best is None:
+        if best is None:
             return
         likely = [sentences[number] for number in answers if sentences[number].relevance >= MIN_CITED]
         quote = [replace(sentence, relevance=1.0) for sentence in likely]
@@ -392,11 +391,8 @@ def _n_tokens(generator: Generator, messages: Sequence[Message]) -> int:
     return sum(generator.count_tokens(message["content"]) for message in messages)
 
 
-def _holds(sentence: Span, answer: Span | None) -> bool:
-    """True for the sentence in which the answer begins."""
-    if answer is None or sentence.document_id != answer.document_id:
-        return False
-    return sentence.start <= answer.start < sentence.end
+def _holds_start(sentence: Span, answer: Span) -> bool:
+    return sentence.document_id == answer.document_id and sentence.start <= answer.start < sentence.end
 
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:

@@ -74,8 +74,9 @@ class TableFinder:
             return None
         results.sort(key=lambda each: -each[0].score)  # ties keep the order of the hits
         result, table, document = results[0]
-        rivals = [other for other, *_ in results[1:] if other.values != result.values]
-        is_doubtful = any(rival.score > result.score - RIVAL for rival in rivals)
+        is_doubtful = any(
+            other.values != result.values and other.score > result.score - RIVAL for other, *_ in results
+        )
         score = result.score - DOUBT * is_doubtful
         return TableAnswer(result, table, document, 1 / (1 + math.exp(-(SLOPE * score + OFFSET))))
 

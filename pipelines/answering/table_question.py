@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
+from itertools import chain, islice, product, takewhile
 from operator import ge, gt, le, lt
 
 from ...index.analysis import STOP_WORDS
-from .table_text import DATE, DURATION, NO, YES, TableText
+from .table_text import DURATION, NO, TIMES, YES, TableText
 
 MAX_CONDITIONS = 5
 MAX_READINGS = 64
 MAX_TEXTS = 2_000  # different cells with a word; one that more cells hold selects no row alone
 NEAR = 3  # words
 NUMERIC = ("number", "money", DURATION)
-TIMES = (DATE, "year")
 ORDERED = (*NUMERIC, *TIMES)
 # Columns that a question word or an adjective asks for.
 NAMES = {
@@ -171,10 +170,12 @@ class Mention:
 class Question:
     """A question as words, as it is asked of a table. Limits are written in one way.
 
-    `around` are the positions of the words that the context of the table has, and no operation.
+    `mentions` are the columns that it names. `around` are the positions of the words that the context of the
+    table has, and no operation.
     """
 
     def __init__(self, text: str, table: TableText, context: Collection[str] = ()) -> None:
+        self.table = table
         self.text = text.lower().replace("’", "'")
         for pattern, replacement in REWRITTEN:
             self.text = pattern.sub(replacement, self.text)
@@ -184,30 +185,32 @@ class Question:
         self.content = {i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in OPERATORS}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
 
-    def within(self, start: int, end: int) -> frozenset[int]:
-        """The positions of the words between two characters."""
+        self.mentions = list(self._mentions())
+
+    def _mentions(self) -> Iterator[Mention]:
+        for column, name in enumerate(self.table.names):
+            stems = {stem for stem in name if stem not in STOP_WORDS} or set(name)
+            tokens = frozenset(i for i in self.content if self.stems[i] in stems)
+            if tokens:
+                yield Mention(column, tokens, len({self.stems[i] for i in tokens}) / len(stems))
+
+    def within(self, match: re.Match[str]) -> frozenset[int]:
+        """The positions of the words in a match."""
+        start, end = match.span()
         return frozenset(i for i, token in enumerate(self.tokens) if token.start < end and token.end > start)
 
     def following(self, match: re.Match[str]) -> int:
         """The position of the word after a match."""
-        return min(self.within(match.end(), len(self.text)), default=len(self.words))
+        return next((i for i, token in enumerate(self.tokens) if token.end > match.end()), len(self.words))
 
 
-def find_mentions(question: Question, table: TableText) -> list[Mention]:
-    """The columns that the question names."""
-    mentions = []
-    for column, name in enumerate(table.names):
-        stems = {stem for stem in name if stem not in STOP_WORDS} or set(name)
-        tokens = {i for i in question.content if question.stems[i] in stems}
-        if tokens:
-            share = len({question.stems[i] for i in tokens}) / len(stems)
-            mentions.append(Mention(column, frozenset(tokens), share))
-    return mentions
+def find_conditions(question: Question) -> list[Condition]:
+    """The runs of words that cells hold, with the rows for each column; none of them is part of a limit.
 
-
-def find_conditions(question: Question, table: TableText) -> list[Condition]:
-    """The runs of words that cells hold, with the rows for each column; none of them is part of a limit."""
-    limits = {i for match in LIMIT.finditer(question.text) for i in question.within(*match.span())}
+    If the question counts, cells that are the run and cells that hold it are the same.
+    """
+    table = question.table
+    limits = {i for match in LIMIT.finditer(question.text) for i in question.within(match)}
     cells: dict[tuple[int, int], None] = {}
     for i in sorted(question.content - limits):
         places = list(table.places(question.stems[i]))
@@ -221,22 +224,17 @@ def find_conditions(question: Question, table: TableText) -> list[Condition]:
             runs[text] = list(_runs(question, table.stems(text)))
         for run, is_exact in runs[text]:
             rows[column, run, is_exact].add(row)
-    conditions = [
-        Condition(column, frozenset(run), frozenset(places), is_exact)
+    is_count = COUNT.search(question.text) is not None
+    return [
+        Condition(
+            column,
+            frozenset(run),
+            frozenset(places).union(rows.get((column, run, not is_exact), ()) if is_count else ()),
+            is_exact,
+        )
         for (column, run, is_exact), places in rows.items()
         if not limits.intersection(run)
     ]
-    if COUNT.search(question.text):  # counted are cells that hold the words, whole or not
-        conditions = [replace(condition, rows=_loose(condition, conditions)) for condition in conditions]
-    return conditions
-
-
-def _loose(condition: Condition, conditions: Sequence[Condition]) -> frozenset[int]:
-    rows: set[int] = set()
-    for other in conditions:
-        if (other.column, other.tokens) == (condition.column, condition.tokens):
-            rows |= other.rows
-    return frozenset(rows)
 
 
 def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool]]:
@@ -244,19 +242,14 @@ def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool
     runs = []
     for first in range(len(question.stems)):
         for place in range(len(cell)):
-            length = 0
             pairs = zip(question.stems[first:], cell[place:], strict=False)
-            for stem, other in pairs:
-                if stem != other:
-                    break
-                length += 1
-            if length < len(cell):  # a part of a cell has no function words at its ends
-                while length and first + length - 1 not in question.content:
-                    length -= 1
-                if first not in question.content:
-                    continue
-            if question.content.intersection(range(first, first + length)):
-                runs.append((range(first, first + length), length == len(cell)))
+            length = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+            run = range(first, first + length)
+            words = question.content.intersection(run)
+            if words and length == len(cell):
+                runs.append((run, True))
+            elif first in words:  # a part of a cell has no function words at its ends
+                runs.append((range(first, max(words) + 1), False))
     taken: set[int] = set()
     for run, is_exact in sorted(runs, key=lambda pair: (-len(pair[0]), pair[0].start)):
         if not taken.intersection(run):
@@ -264,10 +257,13 @@ def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool
             yield run, is_exact
 
 
-def _answers_of(question: Question, table: TableText, mentions: Sequence[Mention]) -> list[Condition]:
-    """The rows with yes, or no after a negation, in a column of yes and no that the question names."""
+def _answers_of(question: Question) -> list[Condition]:
+    """The rows with yes, or no after a negation, in each column of yes and no that the question names."""
+    if YES_NO.match(question.text):
+        return []
+    table = question.table
+    negation = {i for match in NEGATION.finditer(question.text) for i in question.within(match)}
     asked = NO if NEGATION.search(question.text) else YES
-    negation = {i for match in NEGATION.finditer(question.text) for i in question.within(*match.span())}
     return [
         Condition(
             mention.column,
@@ -275,33 +271,29 @@ def _answers_of(question: Question, table: TableText, mentions: Sequence[Mention
             frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked),
             True,
         )
-        for mention in mentions
-        if table.kinds[mention.column] == "yes-no" and not YES_NO.match(question.text)
+        for mention in question.mentions
+        if table.kinds[mention.column] == "yes-no"
     ]
 
 
-def readings(question: Question, table: TableText) -> Iterator[list[Condition]]:
+def readings(question: Question) -> Iterator[list[Condition]]:
     """The sets of conditions that the question may mean: one column for each run of words.
 
     A run that is also the name of a column may be no condition.
     """
-    mentions = find_mentions(question, table)
-    conditions = find_conditions(question, table) + _answers_of(question, table, mentions)
-    by_run: dict[frozenset[int], list[Condition]] = defaultdict(list)
-    for condition in sorted(conditions, key=lambda c: (not c.is_exact, c.column)):
-        by_run[condition.tokens].append(condition)
+    by_run: dict[frozenset[int], dict[int, list[Condition]]] = defaultdict(dict)
+    for condition in sorted(
+        find_conditions(question) + _answers_of(question),
+        key=lambda c: (-len(c.tokens & question.content), not c.is_exact, min(c.tokens), c.column),
+    ):
+        by_run[condition.tokens].setdefault(condition.column, [condition])
     options: list[list[list[Condition]]] = []
     taken: set[int] = set()
-    for run in sorted(
-        by_run, key=lambda run: (-len(run & question.content), not by_run[run][0].is_exact, min(run))
-    ):
+    for run, by_column in by_run.items():
         if not run & taken and len(options) < MAX_CONDITIONS:
             taken |= run
-            columns = {condition.column: condition for condition in reversed(by_run[run])}
-            choices = [[condition] for condition in by_run[run] if columns[condition.column] is condition]
-            is_name = any(run & question.content <= mention.tokens for mention in mentions)
-            options.append([*choices[:3], []] if is_name else choices[:3])
-    for number, chosen in enumerate(product(*options)):
-        if number == MAX_READINGS:
-            break
-        yield [condition for choice in chosen for condition in choice]
+            choices = list(by_column.values())[:3]
+            is_name = any(run & question.content <= mention.tokens for mention in question.mentions)
+            options.append([*choices, []] if is_name else choices)
+    for chosen in islice(product(*options), MAX_READINGS):
+        yield list(chain.from_iterable(chosen))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import accumulate
 
 from spanwise.types import Bounds, Table
@@ -17,6 +17,8 @@ from ...index.analysis import Analyzer, folded
 
 DATE = "date"
 DURATION = "s"
+TIMES = (DATE, "year")
+YEARS = range(1500, 2101)
 YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
 NO = frozenset("no n false ✗ ✘ ☐ none".split())
 EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
@@ -77,7 +79,7 @@ class Value:
             return self.unit
         if self.unit in MONEY:
             return "money"
-        return "year" if not self.unit and self.number in range(1500, 2101) else "number"
+        return "year" if not self.unit and self.number in YEARS else "number"
 
 
 def parse_value(text: str) -> Value | None:
@@ -138,40 +140,31 @@ class TableText:
         self.bounds: Sequence[Sequence[Bounds]] = table.rows[table.n_headers :]
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
         self.names = [self.stems(name) for name in table.columns]
-        self._values: dict[str, Value | None] = {}
+        self._value = cache(parse_value)
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, with those of function words."""
         return [self.analyzer.term(token.word) for token in self.analyzer.tokens(text)]
 
-    def value(self, row: int, column: int) -> Value | None:
-        """The value of a cell; None for words."""
-        cell = self.rows[row][column]
-        if cell not in self._values:
-            self._values[cell] = parse_value(cell)
-        return self._values[cell]
+    def values(self, rows: Iterable[int], column: int) -> list[tuple[Value, int]]:
+        """The values of a column with their rows, without words."""
+        return [(value, row) for row in rows if (value := self._value(self.rows[row][column]))]
 
-    def numbers(self, rows: Iterable[int], column: int) -> list[tuple[Decimal, int]]:
+    def numbers(self, rows: Collection[int], column: int) -> list[tuple[Decimal, int]]:
         """The numbers of a column with their rows; none where their units differ or most cells have none."""
-        rows = list(rows)
-        values = [(value, row) for row in rows if (value := self.value(row, column))]
+        values = self.values(rows, column)
         if len(values) * 2 < len(rows) or common_unit(value for value, _ in values) is None:
             return []
         return [(value.number, row) for value, row in values]
 
     def places(self, stem: str) -> Iterator[tuple[int, int]]:
-        """Row and column of each cell with a word that begins as a stem does; it may have another stem."""
-        beginning = stem if stem.isdecimal() else stem[: max(MIN_BEGINNING, len(stem) - 1)]
+        """Row and column of each word that begins as a stem does; it may have another stem."""
+        is_number = stem.isdecimal()
+        word = re.escape(stem if is_number else stem[: max(MIN_BEGINNING, len(stem) - 1)])
+        end = r"(?![^\W_])" if is_number else ""
         starts, text = self._folded
-        place = text.find(beginning)
-        while place >= 0:
-            cell = bisect_right(starts, place) - 1
-            is_part = stem.isdecimal() and text[place + len(stem) : place + len(stem) + 1].isalnum()
-            if not is_part and not text[place - 1].isalnum():
-                yield divmod(cell, len(self.columns))
-                place = text.find(beginning, starts[cell + 1] if cell + 1 < len(starts) else len(text))
-            else:
-                place = text.find(beginning, place + 1)
+        for match in re.finditer(rf"{word}(?<![^\W_]{word}){end}", text):
+            yield divmod(bisect_right(starts, match.start()) - 1, len(self.columns))
 
     @cached_property
     def _folded(self) -> tuple[list[int], str]:
@@ -186,14 +179,18 @@ class TableText:
         kinds = []
         for column in range(len(self.columns)):
             counts: Counter[str] = Counter()
-            for number, row in enumerate(self.rows[:SAMPLE]):
+            for row in self.rows[:SAMPLE]:
                 if row[column] not in EMPTY:
-                    value = self.value(number, column)
+                    value = self._value(row[column])
                     is_yes_no = row[column].lower() in YES | NO
                     words = "words" if len(row[column]) <= MAX_CELL else "prose"
                     counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
-            kinds.append(max(counts, key=lambda kind: counts[kind], default="words"))
+            kinds.append(max(counts, key=counts.__getitem__, default="words"))
         return kinds
+
+    def of_kinds(self, kinds: Collection[str]) -> list[int]:
+        """The columns of some kinds."""
+        return [column for column, kind in enumerate(self.kinds) if kind in kinds]
 
     @cached_property
     def body(self) -> list[int]:
@@ -211,7 +208,7 @@ class TableText:
     @cached_property
     def main(self) -> int:
         """The column that names the rows: the first one of words that differ, else the first of words."""
-        words = [column for column, kind in enumerate(self.kinds) if kind == "words"]
+        words = self.of_kinds(("words",))
         for column in words:
             if len({row[column] for row in self.rows}) >= DISTINCT * len(self.rows):
                 return column
@@ -220,11 +217,8 @@ class TableText:
     @cached_property
     def is_descending(self) -> bool:
         """True if the rows go back in time."""
-        for column, kind in enumerate(self.kinds):
-            if kind in (DATE, "year"):
-                numbers: Sequence[Decimal] = [number for number, _ in self.numbers(self.body, column)]
-                return numbers != sorted(numbers) and numbers == sorted(numbers, reverse=True)
-        return False
+        numbers = [n for column in self.of_kinds(TIMES)[:1] for n, _ in self.numbers(self.body, column)]
+        return numbers != sorted(numbers) and numbers == sorted(numbers, reverse=True)
 
 
 def _words(cell: str) -> str:

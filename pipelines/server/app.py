@@ -361,16 +361,17 @@ class Routes:
 
 def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
     """The sentences that answer, with citation marks, and the citations in OpenAI's form."""
-    if isinstance(answer, Summary) and answer.sentences:
-        return _with_marks(answer.text, [citation.span for citation in answer.citations])
-    if isinstance(answer, Answer) and answer.best:
+    hint = language_hint(answer.question)
+    if isinstance(answer, Summary):
+        if answer.sentences:
+            return _with_marks(answer.text, [citation.span for citation in answer.citations])
+    elif answer.best:
         text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
         return "\n".join([text, *step_lines(answer.steps)]), marks
-    if isinstance(answer, Answer) and answer.computed:
+    elif answer.computed:
         text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
         return _with_marks(text, [answer.computed.first.span])
-    hint = language_hint(answer.question)
-    if isinstance(answer, Answer) and answer.candidates:
+    elif answer.candidates:
         contexts = [candidate.context for candidate in answer.candidates]
         candidates = "; ".join(f"“{shown(context)}” ({context.document_id})" for context in contexts)
         return ". ".join(filter(None, (f"Not sure; the nearest: {candidates}", hint))), []

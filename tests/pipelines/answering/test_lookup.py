@@ -96,3 +96,8 @@ def test_words_that_nothing_explains_lower_the_score(question):
 def test_different_currencies_are_not_compared():
     text = "Plan | Price\nPro | 450 EUR\nTeam | 300 USD\nFree | 10 GBP"
     assert asked("Which plan is the cheapest?", text) is None
+
+
+def test_a_count_of_no_rows_is_no_result_because_it_has_no_cells():
+    result = asked("How many winners are listed below Ines Kane?", RACES)
+    assert result is None or result.cells
