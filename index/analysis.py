@@ -17,6 +17,7 @@ to be" still have results.
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -31,6 +32,7 @@ _LONGEST_STEMMED = 64  # longer runs are data such as hashes or base64, not word
 _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
 _MAX_EXTENDERS = 30
+NAME = "/"  # before a term: the term as a part of a document's path
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Anything but Latin letters and common punctuation, which can be folded one by one.
 _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
@@ -40,6 +42,11 @@ _JOINED = re.compile("(?<=\\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u
 _GROUPED = re.compile(r"\b[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?\b")
 _APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
+_SUFFIX = re.compile(r"\.\w{1,9}\Z")
+_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # LeaseOslo is Lease, Oslo
+_DIGEST = re.compile(r"[0-9a-f-]{20,}", re.I)
+_LONE = re.compile(r"\A[0-9]{1,3}\b\W*")
+_MONTH = re.compile(r"\b(?:19|20)[0-9]{2}\W(0[1-9]|1[0-2])\b(?:\W[0-3][0-9]\b)?")
 _PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
 
 # Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
@@ -169,6 +176,20 @@ class Analyzer:
         content = [word for word in words if word not in STOP_WORDS]
         return self._terms(content or words)
 
+    def name_terms(self, document_id: str) -> frozenset[str]:
+        """The terms of a document's name, without stop words and single letters; see `name_of`.
+
+        >>> sorted(Analyzer().name_terms("Leases/OsloFlat-7.md"))
+        ['7', 'flat', 'leas', 'oslo', 'osloflat']
+        """
+        name = name_of(document_id)
+        words = _plain_words(folded(f"{name} {_HUMPS.sub(' ', name)}"))
+        return frozenset(
+            self.term(word)
+            for word in words
+            if word not in STOP_WORDS and (len(word) > 1 or not "a" <= word <= "z")
+        )
+
     def tokens(self, text: str) -> list[Token]:
         """Every word with its span in the text; starts never decrease.
 
@@ -217,6 +238,21 @@ class Analyzer:
         term: str = Stemmer("english", 0).stemWord(word)
         self._stems[word] = term
         return term
+
+
+def name_of(document_id: str) -> str:
+    """The words of folders and stem, with the month of a date.
+
+    Digests, short numbers before the words, and ids that are numbers are left out.
+
+    >>> name_of("clients/Acme/02_price_list 2023-05.docx")
+    'clients Acme price list 2023-05 May'
+    """
+    if document_id.isdecimal():
+        return ""
+    parts = _SUFFIX.sub("", document_id).replace("_", " ").split("/")
+    words = (_LONE.sub("", part) for part in parts if not _DIGEST.fullmatch(part))
+    return _MONTH.sub(lambda date: f"{date[0]} {month_name[int(date[1])]}", " ".join(filter(None, words)))
 
 
 def is_english(question: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, TypeVar
@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from .analysis import NAME
 from .postings import Pairs, PostingsSegment
 from .protocol import Bytes, Counts, Doubles, Ids, Uints
 
@@ -91,10 +92,15 @@ class LivePostings:
     """The postings of all segments. A row is a place in `passage_ids`, which follows the segments.
 
     Terms stay in memory, so only the first question with a term reads its rows and computes their weights.
+    The rows of `NAME` and a term are the passages `named(term)`, each with the count 1. They are no part of
+    lengths, `pairs` and `all_statistics`.
     """
 
-    def __init__(self, segments: Sequence[PostingsSegment], deleted: Ids) -> None:
+    def __init__(
+        self, segments: Sequence[PostingsSegment], deleted: Ids, named: Callable[[str], Ids] | None = None
+    ) -> None:
         self._segments = tuple(segments)
+        self._named = named
         sizes = [len(segment.passage_ids) for segment in segments]
         self._first_rows = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64).tolist()
         self.passage_ids: Ids = _joined([part.passage_ids for part in segments])
@@ -200,6 +206,9 @@ class LivePostings:
         return pairs
 
     def _read(self, term: str) -> tuple[Uints, Counts]:
+        if self._named and term.startswith(NAME):
+            named = np.flatnonzero(np.isin(self.passage_ids, self._named(term[1:]))).astype(np.uint32)
+            return named, np.ones(len(named), np.uint16)
         all_rows = [np.empty(0, np.uint32)]
         all_counts: list[Counts] = [np.empty(0, np.uint16)]
         for first, segment in self._numbered(self._segments):

@@ -37,8 +37,8 @@ class Saturation(Protocol):
     def k1(self) -> float:
         """At least 0."""
 
-    def idf(self, df: int, n_docs: int) -> float:
-        """Above 0, for a term in `df` >= 1 of `n_docs` passages."""
+    def idf(self, term: str, statistics: CorpusStatistics) -> float:
+        """Above 0, for a term that passages hold."""
 
     def norms(self, lengths: Ids, avgdl: float) -> Doubles:
         """The norms of rows of these lengths, at least 0."""
@@ -126,7 +126,7 @@ class MaxScore:
             ends.append(len(terms))
         owners = [self._postings.term(term) for term in distinct]
         prepared = [
-            self._prepared(term, df[name], statistics) for name, term in zip(distinct, owners, strict=True)
+            self._prepared(name, term, statistics) for name, term in zip(distinct, owners, strict=True)
         ]
         idf = np.array([term.idf for term in prepared], np.float64)
         return _Arguments(
@@ -137,14 +137,15 @@ class MaxScore:
             (owners, prepared),
         )
 
-    def _prepared(self, term: Term, df: int, statistics: CorpusStatistics) -> _PreparedTerm:
+    def _prepared(self, name: str, term: Term, statistics: CorpusStatistics) -> _PreparedTerm:
+        df = statistics.df[name]
         prepared: _PreparedTerm | None = term.prepared
         if prepared is None or prepared.norms is not self._norms or prepared.df != df:
             arrays = prepare(term.rows, term.counts, self._norms, self._saturation.k1)
             addresses = [array.ctypes.data for array in (term.counts, *arrays)]
             sizes = (len(term.rows), len(arrays[1]))
             place = pack("9q", *addresses[:2], *sizes, *addresses[2:], term.counts.itemsize)
-            idf = self._saturation.idf(df, statistics.n_docs)
+            idf = self._saturation.idf(name, statistics)
             prepared = _PreparedTerm(self._norms, df, idf, place, arrays)
             term.prepared = prepared
         return prepared

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +12,7 @@ import numpy as np
 from spanwise.errors import IndexCorrupt, IndexEmpty
 from spanwise.types import Passage
 
+from .analysis import Analyzer
 from .ann import CACHE, ApproximateIndex, IvfCodes, Tuning, read_codes
 from .catalog import Catalog
 from .dense import VectorIndex
@@ -121,8 +123,22 @@ class Snapshot(Catalog):
         """The postings of all segments as one; they are opened once, and their dictionaries checked."""
         if self._postings is None:
             parts = [PostingsSegment.open(part) for part in self._segments if part.kind == POSTINGS]
-            self._postings = LivePostings(parts, self._deleted)
+            self._postings = LivePostings(parts, self._deleted, self._passages_named)
         return self._postings
+
+    def _passages_named(self, term: str) -> Ids:
+        """The passages of the documents with a term in their path."""
+        return self.passage_ids_of(self._names.get(term, ()))
+
+    @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        """The documents by the terms of their paths."""
+        analyzer = Analyzer()
+        names: dict[str, list[str]] = {}
+        for document_id in self.document_ids():
+            for term in analyzer.name_terms(document_id):
+                names.setdefault(term, []).append(document_id)
+        return names
 
     def lexical(self, name: str, make: MakeLexical) -> Index[TermLists]:
         """The index that `make` builds over the postings, once per `name` of a ranking."""

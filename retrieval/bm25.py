@@ -32,7 +32,7 @@ from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSour
 from ..index.protocol import Doubles, Ids, Places, Ranking
 from ..index.snapshot import Snapshot
 from ..index.top_k import best, check_k, rows_among
-from .stage import Stage, Terms, lexical_stage
+from .stage import Stage, Terms, lexical_stage, name_weight
 
 Number = TypeVar("Number", float, Doubles)
 
@@ -107,15 +107,15 @@ class BM25:
         scores = np.zeros(len(postings))
         for term, times in Counter(question).items():
             if len(postings.term(term).rows):
-                weight = times * self.idf(statistics.df[term], statistics.n_docs)
+                weight = times * self.idf(term, statistics)
                 formula = TermWeight(weight, statistics.avgdl, self.k1, self.b)
                 rows, weights = postings.weighted(term, formula)
                 np.add.at(scores, rows, weights)
         return scores
 
-    def idf(self, df: int, n_docs: int) -> float:
-        """Lucene's idf, see `idf_lucene`."""
-        return idf_lucene(df, n_docs)
+    def idf(self, term: str, statistics: CorpusStatistics) -> float:
+        """Lucene's idf, see `idf_lucene`; `name_weight` of it for a name."""
+        return idf_lucene(statistics.df[term], statistics.n_docs) * name_weight(term)
 
     def norms(self, lengths: Ids, avgdl: float) -> Doubles:
         """The `length_norm` of passages of these lengths."""

@@ -6,8 +6,9 @@ Two passages are compared by their term 3-grams. A hit repeats a better one when
 
 This is containment, not resemblance. A shortened copy is folded into the full text, but a longer version is
 not folded into a shorter one. A hit with a term of the question that the better hit lacks is not folded, nor
-is one that overlaps with it. With `numbers`, a hit with a number that the better hit lacks is not folded
-either: versions of a fact differ in their figures.
+is one that overlaps with it; terms of its path count. Where one of two hits lacks a term of the question,
+the share must be 1: sheets of one template stay apart. With `numbers`, or a number in the question, a hit
+with a number that the better hit lacks is not folded either: versions of a fact differ in their figures.
 
 Source: Broder, "On the resemblance and containment of documents", 1997. Deviation: no sketches.
 """
@@ -106,9 +107,13 @@ class DeduplicatingRetriever:
         for hit in ranking:
             terms = self._terms_of(hit.passage.readable)
             grams = shingles(terms)
-            distinctive = self._distinctive(terms, question_terms)
+            names = self._analyzer.name_terms(hit.passage.document_id)
+            distinctive = self._distinctive([*terms, *names], question_terms)
             n_shared = Counter(chain.from_iterable([groups_with.get(gram, ()) for gram in grams]))
             near = sorted(position for position, n in n_shared.items() if n >= self._rule.share * len(grams))
+            # Where the question tells near-duplicates apart, only repetitions are folded.
+            if any(question_terms & (groups[position].distinctive ^ distinctive) for position in near):
+                near = [position for position in near if n_shared[position] == len(grams)]
             folds_into = (groups[position] for position in near)
             group = next((group for group in folds_into if group.can_hold(hit, distinctive)), None)
             if group is not None:
@@ -122,7 +127,8 @@ class DeduplicatingRetriever:
     def _distinctive(self, terms: Sequence[str], question_terms: frozenset[str]) -> frozenset[str]:
         """The terms that stop a hit from being folded into one that lacks them."""
         of_question = question_terms.intersection(terms)
-        return of_question | {t for t in terms if t[0].isdigit()} if self._rule.numbers else of_question
+        numbers = self._rule.numbers or any(term[0].isdigit() for term in question_terms)
+        return of_question | {t for t in terms if t[0].isdigit()} if numbers else of_question
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ import numpy as np
 from spanwise.errors import QuestionEmpty
 from spanwise.types import Hit
 
-from ..index.analysis import Analyzer
+from ..index.analysis import NAME, Analyzer
 from ..index.protocol import Ids, Index, Places, Ranking
 from ..index.snapshot import Snapshot
 from ..index.top_k import best, check_k
@@ -32,6 +32,7 @@ Queries = TypeVar("Queries")
 Terms = Sequence[Sequence[str]]  # of each question
 
 C = 60
+NAME_WEIGHT = 0.2  # larger weights rank answers lower in real folders, where paths are vague
 _DEPTH = 100  # each stage of a fusion ranks at least this many passages
 
 
@@ -84,12 +85,18 @@ class Stage(Generic[Queries]):
 
 
 def lexical_stage(name: str, index: Index[Terms], snapshot: Snapshot, analyzer: Analyzer) -> Stage[Terms]:
-    """Ranks passages that share terms with the question; stop words count if it has no other words."""
+    """Ranks passages whose text or path has terms of the question; stop words count if it has no others."""
 
     def terms_of(questions: Sequence[str]) -> Terms:
-        return [analyzer.question_terms(question) for question in questions]
+        terms = map(analyzer.question_terms, questions)
+        return [[*some, *(NAME + term for term in dict.fromkeys(some))] for some in terms]
 
     return Stage(name, terms_of, index, snapshot)
+
+
+def name_weight(term: str) -> float:
+    """The weight of a term beside its idf: 1, but `NAME_WEIGHT` for a term of a path."""
+    return NAME_WEIGHT if term.startswith(NAME) else 1.0
 
 
 def check_questions(questions: Sequence[str], k: int) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from ..index.lexical import PostingsIndex
 from ..index.live_postings import CorpusStatistics, LivePostings, StatisticsSource
 from ..index.protocol import Doubles, Ids, Places
+from .stage import name_weight
 
 
 def idf_lg(df: int, n_docs: int) -> float:
@@ -34,9 +35,9 @@ def idf_lg(df: int, n_docs: int) -> float:
 
 
 def log_weights(terms: Sequence[str], statistics: CorpusStatistics) -> dict[str, float]:
-    """(1 + lg tf) * idf for each distinct term, in order of first occurrence."""
+    """(1 + lg tf) * idf * `name_weight` for each distinct term, in order of first occurrence."""
     return {
-        term: (1 + log10(tf)) * idf_lg(statistics.df.get(term, 0), statistics.n_docs)
+        term: (1 + log10(tf)) * idf_lg(statistics.df.get(term, 0), statistics.n_docs) * name_weight(term)
         for term, tf in Counter(terms).items()
     }
 

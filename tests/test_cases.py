@@ -27,11 +27,6 @@ FAILING = r"""
 19-pdf-price-table: How many users does the Team plan allow?
 45-question-forms: How many sheets does the Heron print per minute?
 45-question-forms: What weighs 11 tonnes?
-70-name-only-in-path: What is the monthly rent of the Bergen flat?
-70-name-only-in-path: What is the monthly rent in lease_oslo?
-70-name-only-in-path: When did the 2022-11 meeting end?
-70-name-only-in-path: What is Acme's discount?
-70-name-only-in-path: What discount does Globex get?
 """
 
 

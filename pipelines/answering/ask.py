@@ -18,7 +18,8 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, H
 
 from ...corpora.lists import steps_at
 from ...corpora.passages import passages_at
-from ...index.analysis import Analyzer
+from ...index.analysis import Analyzer, name_of
+from ...index.schema import indexed_text
 from ...index.snapshot import Snapshot
 from ...reader.evidence import Calibration
 from ...reader.protocol import Reader
@@ -169,10 +170,26 @@ class Answerer:
         if waiting:
             self.on_progress("passages", sum(map(len, readings)), sum(map(len, hits)))
             unread = [[hit.passage for hit in hits[number][len(readings[number]) :]] for number in waiting]
-            read = self.reader.read([questions[number] for number in waiting], unread, N_BEST)
-            for number, more in zip(waiting, read, strict=True):
-                complete[number] = [*readings[number], *more]
+            texts = [questions[number] for number in waiting]
+            named = [
+                [self._named(text, passage) for passage in some]
+                for text, some in zip(texts, unread, strict=True)
+            ]
+            read = self.reader.read(texts, named, N_BEST)
+            for number, passages, more in zip(waiting, unread, read, strict=True):
+                stored = [
+                    [replace(span, passage=passage) for span in spans]
+                    for passage, spans in zip(passages, more, strict=True)
+                ]
+                complete[number] = [*readings[number], *stored]
         return complete
+
+    def _named(self, question: str, passage: Passage) -> Passage:
+        """The passage as the reader sees it: below its path, if only the path has a word of the question."""
+        lacking = set(self.analyzer.question_terms(question)) & self.analyzer.name_terms(passage.document_id)
+        if lacking.issubset(self.analyzer.terms(indexed_text(passage))):
+            return passage
+        return replace(passage, heading=(name_of(passage.document_id), *passage.heading))
 
     def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
         """The traces; a question that was declined with unread hits is answered again from all hits."""
@@ -204,7 +221,8 @@ class Answerer:
         terms = self.analyzer.question_terms(text)
         statistics = self.snapshot.postings().statistics(terms)
         idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
-        return candidates(Question(text, terms, idf), hits, readings, self.analyzer.terms)
+        question = Question(text, terms, idf, self.analyzer.name_terms)
+        return candidates(question, hits, readings, self.analyzer.terms)
 
     def _trace(
         self, spelling: Spelling, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]

@@ -57,12 +57,19 @@ class RankedCandidate:
 
 
 class Question:
-    """A question's text, its terms, and the idf of each term over the searched passages."""
+    """A question's text, its terms, the idf of each term over the searched passages, and terms of paths."""
 
-    def __init__(self, text: str, terms: Iterable[str], idf: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        text: str,
+        terms: Iterable[str],
+        idf: Mapping[str, float],
+        name_terms: Callable[[str], frozenset[str]] = lambda document_id: frozenset(),
+    ) -> None:
         self.text = text
         self.terms = frozenset(terms)
         self.idf = idf
+        self.name_terms = name_terms
         self._mass = sum(idf[term] for term in self.terms)
 
     def coverage(self, terms: Iterable[str]) -> float:
@@ -93,8 +100,9 @@ def candidates(
         readings, lambda sentence: bool(ANNOUNCES.search(sentence)) and quiet.issuperset(terms_of(sentence))
     )
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
-    coverage = {
-        place: question.coverage(terms_of(indexed_text(passage))) for place, passage in passages.items()
+    held = {place: frozenset(terms_of(indexed_text(passage))) for place, passage in passages.items()}
+    names = {
+        place: question.name_terms(passage.document_id) - held[place] for place, passage in passages.items()
     }
     masses = _masses(readings[:SHARED_PASSAGES])
     normalizer = log_normalizer(masses) if masses else 0.0
@@ -105,8 +113,10 @@ def candidates(
             Features(
                 margin=score_over_null(proposal.scored),
                 log_rank=math.log(hits[proposal.place].rank),
-                coverage=coverage[proposal.place],
-                sentence_coverage=question.coverage(terms_of(_in_context(proposal))),
+                coverage=question.coverage(held[proposal.place] | names[proposal.place]),
+                sentence_coverage=question.coverage(
+                    names[proposal.place].union(terms_of(_in_context(proposal)))
+                ),
                 relevance=_or_zero(proposal.scored.relevance),
                 support=_or_zero(proposal.scored.support),
                 agreeing=math.log1p(n_agreeing),

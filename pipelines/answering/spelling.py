@@ -5,7 +5,7 @@ from collections import Counter
 
 from spanwise.types import QuestionTerm, SearchedWord, Spelling
 
-from ...index.analysis import STOP_WORDS, Analyzer, Token
+from ...index.analysis import NAME, STOP_WORDS, Analyzer, Token
 from ...index.live_postings import prefix_distances
 from ...index.snapshot import Snapshot
 from ...models.model_files import base_vocabulary
@@ -30,8 +30,10 @@ def spelling_of(question: str, snapshot: Snapshot, analyzer: Analyzer) -> Spelli
     Never corrected: words after a quotation mark, with digits or inner capitals, or in the base vocabulary.
     """
     tokens = [token for token in analyzer.tokens(question) if token.word not in FUNCTION_WORDS]
-    df = snapshot.postings().statistics({analyzer.term(token.word) for token in tokens}).df
-    unknown = [token for token in tokens if not df[analyzer.term(token.word)]]
+    terms = {analyzer.term(token.word) for token in tokens}
+    df = snapshot.postings().statistics({*terms, *(NAME + term for term in terms)}).df
+    known = {term for term in terms if df[term] or df[NAME + term]}
+    unknown = [token for token in tokens if analyzer.term(token.word) not in known]
     misspelled = [token for token in unknown if _is_misspelled(question, token, analyzer)]
     closest = {token.start: _closest(token.word, snapshot, analyzer) for token in misspelled}
     n_replaced = sum(word is not None for word in closest.values())

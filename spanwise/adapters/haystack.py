@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise import Library, open_index
-from spanwise.adapters.metadata import hit_metadata
+from spanwise.adapters.metadata import hit_id, hit_metadata
 from spanwise.errors import needing
 
 with needing("haystack"):
@@ -20,7 +20,8 @@ OLD_NAME = "spanwise.pipelines.adapters.haystack.SpanwiseRetriever"  # in pipeli
 class SpanwiseRetriever:
     """Returns the hits of `Library.search`, in that order, as documents of Haystack.
 
-    `warm_up` or the first run opens the index. A document has the metadata of `hit_metadata`.
+    `warm_up` or the first run opens the index. A document has the id of `hit_id` and the
+    metadata of `hit_metadata`. Saved pipelines load with `allowed_modules=["spanwise"]`.
 
     index: the directory of an index, or a folder with one
     top_k: number of documents
@@ -56,7 +57,10 @@ class SpanwiseRetriever:
         k = self.top_k if top_k is None else top_k
         documents = [
             Document(
-                id=str(hit.passage.id), content=hit.passage.readable, meta=hit_metadata(hit), score=hit.score
+                id=hit_id(self._library, hit),
+                content=hit.passage.readable,
+                meta=hit_metadata(hit),
+                score=hit.score,
             )
             for hit in self._library.search(query, k=k, **self.options)
         ]

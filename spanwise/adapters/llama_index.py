@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from spanwise import Library
-from spanwise.adapters.metadata import PLACE, hit_metadata
+from spanwise.adapters.metadata import PLACE, hit_id, hit_metadata
 from spanwise.errors import needing
 from spanwise.types import Hit, SearchOptions
 
@@ -38,18 +38,18 @@ class SpanwiseRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         hits = self._library.search(query_bundle.query_str, self._options)
-        return [node_of(hit) for hit in hits]
+        return [node_of(self._library, hit) for hit in hits]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
-def node_of(hit: Hit) -> NodeWithScore:
+def node_of(library: Library, hit: Hit) -> NodeWithScore:
     """A hit as a node of LlamaIndex."""
     passage = hit.passage
     metadata = hit_metadata(hit)
     node = TextNode(
-        id_=str(passage.id),
+        id_=hit_id(library, hit),
         text=passage.readable,
         start_char_idx=passage.start,
         end_char_idx=passage.end,

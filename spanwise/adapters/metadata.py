@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from uuid import NAMESPACE_URL, uuid5
+
+from spanwise import Library
 from spanwise.types import Hit
 
 PLACE = ("source", "page", "line", "label", "heading")
@@ -27,3 +30,10 @@ def hit_metadata(hit: Hit) -> dict[str, str | int | float | None]:
         "score": hit.score,
         **{f"score_{stage}": value for stage, value in hit.scores.items()},
     }
+
+
+def hit_id(library: Library, hit: Hit) -> str:
+    """The UUID of a passage by the path of its index, its document, start and end."""
+    passage = hit.passage
+    path = library.store.path.resolve().as_uri()
+    return str(uuid5(NAMESPACE_URL, f"{path}#{passage.start}-{passage.end} {passage.document_id}"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from spanwise.errors import ModelMismatch
-from spanwise.index.analysis import Analyzer, Token, fold, folded, ignored, is_english
+from spanwise.index.analysis import Analyzer, Token, fold, folded, ignored, is_english, name_of
 
 ENGLISH = Analyzer()
 ANY_TEXT = st.text(alphabet=st.characters(), max_size=60)
@@ -182,3 +182,27 @@ def test_english_questions_and_keywords_are_english() -> None:
 )
 def test_letters_of_another_script_are_not_english_unless_they_are_few(question: str, expected: bool) -> None:
     assert is_english(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("document_id", "expected"),
+    [
+        ("clients/Acme_North/01-contract.docx", {"client", "acm", "north", "contract"}),
+        ("pumps/kx-14.md", {"pump", "kx", "14"}),
+        ("10023.pdf", {"10023"}),
+        ("2023-05 minutes.md", {"2023", "05", "minut"}),
+        ("JavaScript.md", {"javascript", "java", "script"}),
+        ("The_a.txt", set()),
+        ("料金表.txt", {"料金", "金表"}),
+        ("4983", set()),
+        ("5733be284776f41900661182", set()),
+        ("mail/3f2504e0-4f89-11d3-9a0c-0305e82c3301.eml", {"mail"}),
+    ],
+)
+def test_the_terms_of_a_path_are_words_and_no_digests(document_id: str, expected: set[str]) -> None:
+    assert Analyzer().name_terms(document_id) == expected
+
+
+def test_the_name_of_a_dated_file_has_its_month() -> None:
+    assert name_of("minutes_2022-11-03.md") == "minutes 2022-11-03 November"
+    assert name_of("minutes_2022-13.md") == "minutes 2022-13"

@@ -80,6 +80,73 @@ def test_an_adapter_finds_what_the_library_finds(searched, adapter, wait, option
             assert searched.document(document_id).text[start:end] == text
 
 
+def test_passages_of_two_indexes_have_different_ids_that_stay(tmp_path):
+    from spanwise.adapters.metadata import hit_id
+
+    ids = []
+    for name in ("north", "south", "north"):
+        folder = tmp_path / name
+        folder.mkdir(exist_ok=True)
+        (folder / "shelf.md").write_text("A shelf holds cable.")
+        with spanwise.open(folder) as library:
+            library.sync(vectors=False)
+            ids += [hit_id(library, hit) for hit in library.search("cable", retriever="bm25")]
+    assert ids[0] == ids[2] != ids[1]
+
+
+def ids_by_langchain(library, question):
+    from spanwise.adapters import langchain
+
+    return [document.id for document in langchain.SpanwiseRetriever(library=library).invoke(question)]
+
+
+def ids_by_llama_index(library, question):
+    from spanwise.adapters import llama_index
+
+    return [node.node_id for node in llama_index.SpanwiseRetriever(library).retrieve(question)]
+
+
+def ids_by_haystack(library, question):
+    from spanwise.adapters import haystack
+
+    retriever = haystack.SpanwiseRetriever(library.store.path)
+    documents = retriever.run(question)["documents"]
+    retriever.close()
+    return [document.id for document in documents]
+
+
+@pytest.mark.parametrize("ids_of", [ids_by_langchain, ids_by_llama_index, ids_by_haystack])
+def test_an_adapter_names_a_passage_by_its_place(searched, ids_of):
+    from spanwise.adapters.metadata import hit_id
+
+    assert ids_of(searched, "mill") == [hit_id(searched, hit) for hit in searched.search("mill")]
+
+
+@pytest.mark.parametrize("wait", [False, True])
+def test_langchain_gives_k_documents(searched, wait):
+    from spanwise.adapters import langchain
+
+    retriever = langchain.SpanwiseRetriever(library=searched)
+    found = asyncio.run(retriever.ainvoke("mill", k=1)) if wait else retriever.invoke("mill", k=1)
+    assert len(found) == 1
+
+
+def test_langchain_refuses_an_unknown_argument(searched):
+    from spanwise.adapters import langchain
+
+    with pytest.raises(TypeError, match="top_k"):
+        langchain.SpanwiseRetriever(library=searched).invoke("mill", top_k=1)
+    with pytest.raises(ValueError, match="top_k"):
+        langchain.SpanwiseRetriever(library=searched, top_k=1)
+
+
+def test_haystack_refuses_an_unknown_option(searched):
+    from spanwise.adapters import haystack
+
+    with pytest.raises(TypeError, match="top"):
+        haystack.SpanwiseRetriever(searched.store.path, options={"top": 1}).run("mill")
+
+
 @pytest.mark.parametrize(
     ("module", "needed"),
     [

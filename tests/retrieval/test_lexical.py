@@ -11,7 +11,15 @@ from helpers.corpora import PLAIN
 
 from spanwise.errors import IndexEmpty
 from spanwise.index.live_postings import CorpusStatistics
-from spanwise.retrieval.bm25 import BM25, RankBM25Index, bm25_retriever, idf_lucene, tf_saturation
+from spanwise.index.maxscore import MaxScore
+from spanwise.retrieval.bm25 import (
+    BM25,
+    RankBM25Index,
+    bm25_index,
+    bm25_retriever,
+    idf_lucene,
+    tf_saturation,
+)
 from spanwise.retrieval.stage import lexical_stage
 from spanwise.retrieval.tfidf import log_weights, norm, tfidf_index
 
@@ -126,3 +134,50 @@ def test_tfidf_after_a_deletion_scores_as_a_fresh_build(corpus_of) -> None:
         corpus_of({name: SWEET_LOVE[name] for name in ("d1", "d2", "d3")})
     )
     assert tfidf_scores(corpus, "sweet") == {}
+
+
+LEASES = {
+    "flats/lease_oslo.md": ["the rent is 9"],
+    "flats/lease-bergen.md": ["the rent is 7"],
+    "tram.md": ["a tram"],
+}
+
+
+@pytest.mark.parametrize("ranked_by", [scores, tfidf_scores])
+def test_the_words_of_folders_and_file_are_searched(corpus_of, ranked_by) -> None:
+    corpus = corpus_of(LEASES)
+    assert list(ranked_by(corpus, "bergen")) == ["flats/lease-bergen.md"]
+    assert next(iter(ranked_by(corpus, "rent of the flats in oslo"))) == "flats/lease_oslo.md"
+
+
+@pytest.mark.parametrize("ranked_by", [scores, tfidf_scores])
+def test_a_question_without_a_word_of_a_path_scores_as_with_other_paths(corpus_of, ranked_by) -> None:
+    digests = [f"{number:032x}.txt" for number in range(3)]
+    plain = ranked_by(corpus_of(dict(zip(digests, LEASES.values(), strict=True))), "rent tram 9")
+    named = ranked_by(corpus_of(LEASES | {"tram.md": []} | {"x.md": LEASES["tram.md"]}), "rent tram 9")
+    assert list(plain.values()) == list(named.values())
+
+
+@pytest.mark.parametrize("ranked_by", [scores, tfidf_scores])
+def test_names_after_a_move_and_a_deletion_score_as_in_a_fresh_build(corpus_of, ranked_by) -> None:
+    corpus = corpus_of({**LEASES, "oslo.md": ["gone"]})
+    assert len(ranked_by(corpus, "oslo rent 9")) == 3
+    corpus.write({"lease_oslo_2.md": LEASES["flats/lease_oslo.md"]}, ["flats/lease_oslo.md", "oslo.md"])
+    moved = {
+        "lease_oslo_2.md": ["the rent is 9"],
+        "flats/lease-bergen.md": ["the rent is 7"],
+        "tram.md": ["a tram"],
+    }
+    assert ranked_by(corpus, "oslo rent 9") == ranked_by(corpus_of(moved), "oslo rent 9")
+
+
+def test_compiled_search_scores_names_as_numpy_does(corpus_of) -> None:
+    with corpus_of(LEASES).snapshot() as snapshot:
+        index = bm25_index(snapshot.postings(), snapshot.places)
+        question = [["rent", "oslo", "/oslo", "/leas", "/flats"]]
+        [plain] = index.search(question, 5)
+        index._compiled = MaxScore(snapshot.postings(), BM25())
+        [compiled] = index.search(question, 5)
+    assert len(plain.scores) == 2
+    assert compiled.scores.tolist() == plain.scores.tolist()
+    assert compiled.passage_ids.tolist() == plain.passage_ids.tolist()

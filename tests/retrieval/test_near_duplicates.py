@@ -111,6 +111,29 @@ def test_a_version_with_the_word_that_was_asked_for_stays() -> None:
     assert grouped(MILL, MILL.replace("guild", "union"), question="which union?") == {1: [], 2: []}
 
 
+@pytest.mark.parametrize(
+    ("kinds", "question"),
+    [
+        ("fir elm ash oak yew box bay fig nut rye hop tea".split(), "which mill is of fir?"),
+        ([str(number) for number in range(31, 43)], "mill 36?"),
+    ],
+)
+def test_sheets_of_one_template_stay_apart_where_the_question_names_one(kinds, question) -> None:
+    sheets = [f"{MILL} of {kind}" for kind in kinds]
+    assert list(grouped(*sheets, question=question, k=12)) == list(range(1, 13))
+    assert list(grouped(*sheets, question="which mill?", k=12)) == [1]
+    assert list(grouped(*[sheets[5]] * 3, question=question)) == [1]
+
+
+def test_a_document_whose_path_has_a_word_of_the_question_stays() -> None:
+    retriever = Ranked(MILL, MILL)
+    first, second = retriever.hits
+    named = replace(second.passage, document_id="oslo.md")
+    retriever.hits = [first, replace(second, passage=named)]
+    [hits] = DeduplicatingRetriever(retriever, Analyzer()).search(["the mill in oslo?"], 5)
+    assert [hit.passage.id for hit in hits] == [1, 2]
+
+
 def test_other_figures_stay_apart_where_they_are_read() -> None:
     texts = [f"{MILL} {TRAM} in {year} it was opened again to visitors" for year in (1811, 1920)]
     assert grouped(*texts) == {1: [2]}

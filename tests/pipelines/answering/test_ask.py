@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
-from helpers.scripted_reader import asker, by_margin, confined
+from helpers.scripted_reader import Scripted, asker, by_margin, confined
 from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.ask import merge_same_answers
@@ -47,6 +47,33 @@ def test_an_answer_names_the_headings_above_its_span(library):
     assert stones.passage.heading == ("The mill",)
     assert stones.heading == ("The mill", "Rules")
     assert answer_span_record(stones)["heading"] == ["The mill", "Rules"]
+
+
+class Listening(Scripted):
+    """Remembers the headings of the passages that it reads."""
+
+    def read(self, questions, passages, n_best=5):
+        self.headings = [passage.heading for group in passages for passage in group]
+        return super().read(questions, passages, n_best)
+
+
+@pytest.mark.parametrize(
+    ("question", "headings"),
+    [
+        ("What is the rent in lease_oslo?", [("lease oslo", "Lease")]),
+        ("What is the rent of the lease?", [("Lease",)]),
+    ],
+)
+def test_the_reader_gets_the_name_of_a_file_that_has_a_word_only_of_the_question(
+    library, folder, question, headings
+):
+    (folder / "lease_oslo.md").write_text("# Lease\n\nThe rent is 9 crowns.")
+    library.sync(vectors=False)
+    reader = Listening(("9 crowns", 9.0, 0.0))
+    [answer] = replace(asker(library), reader=reader).answer([question])
+    assert reader.headings == headings
+    assert answer.text == "9 crowns"
+    assert answer.best.passage.heading == ("Lease",)
 
 
 def test_a_sentence_that_announces_gives_way_to_the_next(library, folder):

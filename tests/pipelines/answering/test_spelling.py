@@ -58,3 +58,11 @@ def test_hits_and_summaries_are_those_of_the_words_that_are_searched(handbook):
     for k in (1, 2):
         hits = handbook.search("vacaton", k=k, retriever="bm25")
         assert hits == handbook.search("vacation", k=k, retriever="bm25") != []
+
+
+def test_a_word_of_a_path_is_no_unknown_word(handbook, folder):
+    assert handbook.spelled("bergen").is_unknown
+    (folder / "lease_bergen.md").write_text("The rent is 9 crowns.")
+    handbook.sync(vectors=False)
+    assert not handbook.spelled("bergen").missing_terms
+    assert [hit.passage.document_id for hit in handbook.search("bergen")] == ["lease_bergen.md"]

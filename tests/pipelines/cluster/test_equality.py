@@ -29,6 +29,14 @@ def test_rankings_and_scores_are_those_of_one_index(pair, retriever):
         assert [hit.score for hit in hits] == pytest.approx(scores, abs=tolerance)
 
 
+def test_names_of_files_are_found_as_in_one_index(pair):
+    whole, sharded, _ = pair
+    for retriever in ("bm25", "tfidf"):
+        hits = sharded.search("n0007 bridge", retriever=retriever)
+        assert "n0007.md" in [hit.passage.document_id for hit in hits]
+        assert places(hits) == places(whole.search("n0007 bridge", retriever=retriever))
+
+
 def test_a_filter_selects_the_same_documents(pair):
     whole, sharded, questions = pair
     where = Filter(paths=("n01*",))
