@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache, cached_property
 from itertools import accumulate
 
-from spanwise.types import Bounds, Table
+from spanwise.types import Table
 
 from ...index.analysis import Analyzer, folded
 
@@ -137,7 +137,7 @@ class TableText:
         self.end = table.end
         self.columns = table.columns
         self.analyzer = analyzer
-        self.bounds: Sequence[Sequence[Bounds]] = table.rows[table.n_headers :]
+        self.bounds = table.rows[table.n_headers :]
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
         self.names = [self.stems(name) for name in table.columns]
         self._value = cache(parse_value)
