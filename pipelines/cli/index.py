@@ -22,6 +22,7 @@ from ..json_records import sync_record
 from ..library.library import Library
 from ..library.loaded_models import command
 from ..open import open, open_index
+from ..plain_text import one_line
 from . import options as opt
 from .show import print_json, progress, say, write
 
@@ -230,7 +231,7 @@ def changes(report: SyncReport) -> str:
 
 def _say_some(library: Library, lines: Sequence[str], option: str = "--rejected") -> None:
     for line in lines[:LINES_OF_A_KIND]:
-        say(line)
+        say(one_line(line))
     if len(lines) > LINES_OF_A_KIND:
         list_command = f"{command('status', library.store.path)} {option}"
         say(f"and {len(lines) - LINES_OF_A_KIND} more; list them with: {list_command}")

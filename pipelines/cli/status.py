@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from typer import Exit, Option
 
+from ..plain_text import one_line
 from . import options as opt
 from .show import print_json, write
 
@@ -48,7 +49,7 @@ def status(
         write(table.getvalue().rstrip("\n"))
     elif is_listing:
         for file in listed:
-            write("  ".join(filter(None, (f"{file['state']:8}", file["document"], file["remark"]))))
+            write("  ".join(filter(None, (f"{file['state']:8}", one_line(file["document"]), file["remark"]))))
     else:
         _show(record, advised)
 
