@@ -312,9 +312,9 @@ def verify(index: str | Path, files: bool = False) -> Verification:
 def _changed_files(store: Store, snapshot: Snapshot) -> Iterator[str]:
     """A line for each document whose file has other bytes now, or is not there."""
     listing = list_roots(read_roots(store.settings, store.path))
-    found = {file.document_id: file for file in listing.files}
+    present = {file.document_id: file for file in listing.files}
     for name, state in snapshot.files().items():
-        file = found.get(name)
+        file = present.get(name)
         try:
             if file is None:
                 yield f"{name}: {ABSENT}"

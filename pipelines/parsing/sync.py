@@ -259,8 +259,8 @@ class _Update:
 
     def _is_same(self, state: FileState, file: FoundFile) -> bool:
         known = state.stamp.partition(ABSENT)[0].rpartition(" ")[0]
-        found, _, here = file.stamp.rpartition(" ")
-        if (state.size, state.mtime_ns, known) != (file.size, file.mtime_ns, found):
+        stamp, _, here = file.stamp.rpartition(" ")
+        if (state.size, state.mtime_ns, known) != (file.size, file.mtime_ns, stamp):
             return False
         self.same_devices.add((state.device, here))
         return True

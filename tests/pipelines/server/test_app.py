@@ -162,9 +162,7 @@ def test_the_file_of_a_document_is_downloaded_as_it_is(client, library):
     assert response.headers["content-type"] == "application/octet-stream"
 
 
-@pytest.mark.parametrize(
-    "name", ["../secret.txt", "/etc/hostname", "sub", "new.txt", ".spanwise/x"]
-)
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "sub", "new.txt", ".spanwise/x"])
 def test_only_files_of_documents_are_downloaded(client, library, name):
     (library.roots[0].folder / "new.txt").write_text("not indexed")
     assert error_of(client.get("/api/document/file", params={"id": name})) == (404, "DocumentNotFound")
