@@ -46,7 +46,8 @@ class FoundFile:
     place: its path below `root`, as the system spells it; it opens the file.
     size: in bytes.
     mtime_ns: the time of its last change.
-    stamp: its inode and the time of its last change of any kind, which no program can set back.
+    stamp: its inode, the time of its last change of any kind, which no program can set back, and the device
+        of its folder.
     """
 
     document_id: str
@@ -64,11 +65,13 @@ class Listing:
     files: the regular files, ordered by document id.
     rejected: the entries that cannot be read, with their reasons.
     skipped: the number of skipped entries by reason.
+    folders: the device of each folder by its id; "" if no file below it is listed, as in an unmounted drive.
     """
 
     files: tuple[FoundFile, ...] = ()
     rejected: tuple[RejectedFile, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
 
 
 def walk(root: Path, prefix: str = "") -> Listing:
@@ -96,7 +99,8 @@ def merge(listings: Sequence[Listing]) -> Listing:
             files.append(file)
     rejected.sort(key=lambda rejection: (rejection.document_id, rejection.reason))
     skipped = sum((Counter(listing.skipped) for listing in listings), Counter[str]())
-    return Listing(tuple(files), tuple(rejected), dict(sorted(skipped.items())))
+    folders = {name: device for listing in listings for name, device in listing.folders.items()}
+    return Listing(tuple(files), tuple(rejected), dict(sorted(skipped.items())), folders)
 
 
 def _order(file: FoundFile) -> tuple[str, bool, str]:
@@ -113,6 +117,8 @@ class _Walk:
         self.rejected: list[RejectedFile] = []
         self.skipped: Counter[str] = Counter()
         self._todo: list[tuple[str, IgnoreRules | None]] = [("", None)]
+        self._devices: dict[str, str] = {}
+        self._filled: set[str] = set()  # folders with an entry that is no folder to walk
 
     def listing(self) -> Listing:
         while self._todo:
@@ -122,18 +128,32 @@ class _Walk:
                     _opened_folder(self.root, PurePosixPath(folder)) as handle,
                     os.scandir(handle) as entries,
                 ):
+                    self._devices[folder] = str(os.fstat(handle).st_dev)
                     self._enter(folder, list(entries), rules)
             except OSError as error:
                 if not folder:
                     raise FolderNotFound(f"{self.root}: cannot be listed: {error.strerror}") from error
                 if not isinstance(error, FileNotFoundError):  # deleted since the folder above was listed
+                    self._devices[folder] = ""
                     self._reject(folder.rstrip("/"), f"folder cannot be listed: {error.strerror}")
-        return Listing(tuple(self.files), tuple(self.rejected), self.skipped)
+        return Listing(tuple(self.files), tuple(self.rejected), self.skipped, self._folders())
+
+    def _folders(self) -> dict[str, str]:
+        filled: set[str] = set()
+        for folder in self._filled:
+            while folder not in filled:
+                filled.add(folder)
+                folder = folder[: folder.rfind("/", 0, -1) + 1]
+        return {
+            self._id(folder).rstrip("/"): device if folder in filled else ""
+            for folder, device in self._devices.items()
+        }
 
     def _enter(self, folder: str, entries: list[os.DirEntry[str]], rules: IgnoreRules | None) -> None:
         names = {entry.name for entry in entries}
         if names.issuperset(PARTS_OF_INDEX):
             self.skipped["folder of an index"] += 1
+            self._filled.add(folder)
             return
         if IGNORE_FILE in names:
             rules = self._read_rules(folder, rules)
@@ -149,6 +169,7 @@ class _Walk:
         except FileNotFoundError:
             return  # deleted since the folder was listed
         except OSError as error:
+            self._devices[place] = ""
             self._reject(place, f"cannot be read: {error.strerror}")
             return
         is_folder = stat.S_ISDIR(status.st_mode)
@@ -158,11 +179,13 @@ class _Walk:
             self.skipped[f"ignored by {IGNORE_FILE}"] += 1
         elif is_folder:
             self._todo.append((place + "/", rules))
+            return
         else:
-            stamp = f"{status.st_ino} {status.st_ctime_ns}"
+            stamp = f"{status.st_ino} {status.st_ctime_ns} {self._devices[folder]}"
             self.files.append(
                 FoundFile(self._id(place), self.root, place, status.st_size, status.st_mtime_ns, stamp)
             )
+        self._filled.add(folder)
 
     def _read_rules(self, folder: str, above: IgnoreRules | None) -> IgnoreRules | None:
         place = folder + IGNORE_FILE

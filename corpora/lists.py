@@ -13,6 +13,7 @@ from typing import Any
 
 from spanwise.types import Document, Span, Step, blanked, within
 
+from .passages import line_ends
 from .sentences import block_spans, sentence_spans
 
 REACH = 20_000  # characters on either side of a place
@@ -70,7 +71,7 @@ def steps_at(question: str, span: Span, document_of: Callable[[str], Document]) 
 def _step(document: Document, start: int, end: int) -> Step:
     text = document.text
     left_out = within(document.left_out, start, end)
-    return Step(document.id, start, end, text[start:end], left_out, text.count("\n", 0, start) + 1)
+    return Step(document.id, start, end, text[start:end], left_out, line_ends(text, 0, start) + 1)
 
 
 def _lists(text: str, first: int, pages: set[int]) -> Iterator[list[list[int]]]:

@@ -136,10 +136,7 @@ def _overlapping(
 
 
 def passages_at(document: Document, spans: Sequence[Bounds]) -> list[Passage]:
-    """The passages at ascending spans, with id 0, the page and line of their start, and the headings above.
-
-    Only "\\n" ends a line.
-    """
+    """The passages at ascending spans: id 0, the page and line of their start, and the headings above."""
     text = document.text
     ahead = sorted(document.headings, key=lambda heading: heading.start)[::-1]
     path: list[Heading] = []
@@ -147,7 +144,7 @@ def passages_at(document: Document, spans: Sequence[Bounds]) -> list[Passage]:
     line = 1
     previous = 0
     for start, end in spans:
-        line += text.count("\n", previous, start)
+        line += line_ends(text, previous, start)
         previous = start
         while ahead and ahead[-1].start <= start:
             heading = ahead.pop()
@@ -167,6 +164,15 @@ def passages_at(document: Document, spans: Sequence[Bounds]) -> list[Passage]:
             )
         )
     return passages
+
+
+def line_ends(text: str, start: int, end: int) -> int:
+    r"""The number of line ends between two offsets: "\n", "\r\n", or "\r" as in old Mac files.
+
+    >>> line_ends("a\nb\r\nc\rd", 0, 8)
+    3
+    """
+    return text.count("\n", start, end) + text.count("\r", start, end) - text.count("\r\n", start, end)
 
 
 def label_at(labels: Sequence[Label], position: int) -> str:

@@ -69,6 +69,7 @@ PRAGMA user_version = {FORMAT};
 COMMIT;
 """
 NONE_LEFT_OUT = "[]"
+ABSENT = " absent "
 
 TableRow = dict[str, Any]
 _DOCUMENT = ("id", "sha256", "media_type", "title", "page_starts", "headings", "labels", "metadata", "text")
@@ -84,13 +85,24 @@ class FileState:
     size: in bytes
     mtime_ns: the time of its last change, in nanoseconds since 1970
     sha256: the digest of its bytes
-    stamp: its inode and the time of its last change of any kind, see `FoundFile`; empty if unknown
+    stamp: see `FoundFile`; empty if unknown. After `ABSENT` the readers of a file that is not there now
     """
 
     size: int
     mtime_ns: int
     sha256: str
     stamp: str = ""
+
+    @property
+    def is_absent(self) -> bool:
+        """True for a document that is kept although its file is not there now."""
+        return ABSENT in self.stamp
+
+    @property
+    def device(self) -> str:
+        """The device of its folder; empty if unknown."""
+        parts = self.stamp.partition(ABSENT)[0].split()
+        return parts[2] if len(parts) == 3 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from spanwise.errors import DocumentNotFound, FolderNotFound, IndexNotFound
+from spanwise.types import RejectedFile
 
 from ..corpora.folder import Listing, merge, readable, walk
 from ..index.shards import SHARD, is_sharded, shard_of
@@ -155,11 +156,21 @@ def without_folders(roots: Sequence[Root], folders: Sequence[Path]) -> tuple[Roo
 
 
 def list_roots(roots: Sequence[Root]) -> Listing:
-    """All files of the roots; `FolderNotFound` names a missing root, and then nothing is listed."""
-    folders = [existing_folder(root.folder) for root in roots]
+    """All files of the roots that can be listed; the others are rejected. `FolderNotFound` if none can."""
     if len(roots) == 1:
-        return walk(folders[0])
-    return merge([walk(folder, root.label + "/") for root, folder in zip(roots, folders, strict=True)])
+        return walk(existing_folder(roots[0].folder))
+    listings: list[Listing] = []
+    n_missing = 0
+    for root in roots:
+        try:
+            listings.append(walk(existing_folder(root.folder), root.label + "/"))
+        except FolderNotFound:
+            n_missing += 1
+            if n_missing == len(roots):
+                raise
+            refusal = RejectedFile(root.label, "folder is missing or cannot be listed")
+            listings.append(Listing(rejected=(refusal,), folders={root.label: ""}))
+    return merge(listings)
 
 
 def confined(listing: Listing, settings: Mapping[str, str]) -> Listing:

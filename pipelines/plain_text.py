@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from spanwise.types import Answer
+from spanwise.types import Answer, Summary
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-    from spanwise.types import Computed, Passage, Span, Summary
+    from spanwise.types import Computed, Passage, Span
 
 MAX_CELLS = 20  # that are shown of a computed value
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
@@ -94,6 +95,43 @@ def step_lines(steps: Sequence[Span]) -> list[str]:
     """
     lines = [f"{number}. {shown(step)}" for number, step in enumerate(steps[:MAX_STEPS], start=1)]
     return [*lines, f"and {len(steps) - MAX_STEPS} more"] if len(steps) > MAX_STEPS else lines
+
+
+def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
+    """The sentences that answer, with citation marks, and the citations in OpenAI's form."""
+    hint = language_hint(answer.question)
+    if isinstance(answer, Summary):
+        if answer.sentences:
+            return _with_marks(answer.text, [citation.span for citation in answer.citations])
+    elif answer.best:
+        text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
+        return "\n".join([text, *step_lines(answer.steps)]), marks
+    elif answer.computed:
+        text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
+        return _with_marks(text, [answer.computed.first.span])
+    elif answer.candidates:
+        contexts = [candidate.context for candidate in answer.candidates]
+        candidates = "; ".join(f"“{shown(context)}” ({context.document_id})" for context in contexts)
+        return ". ".join(filter(None, (f"Not sure; the nearest: {one_line(candidates)}", hint))), []
+    nearest = one_line(", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest)))
+    notes = (nearest and f"Nearest: {nearest}", unread_note(answer), hint)
+    return ". ".join([refusal(answer).replace("n", "N", 1), *filter(None, notes)]), []
+
+
+def _with_marks(text: str, cited: Sequence[Span]) -> tuple[str, list[dict[str, Any]]]:
+    marks = []
+    for number, span in enumerate(cited, start=1):
+        mark = f"[{number}]"
+        start = text.rindex(mark)
+        url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
+        place = {"start_index": start, "end_index": start + len(mark), "title": span.document_id, "url": url}
+        marks.append({"type": "url_citation", "url_citation": place})
+    return text, marks
+
+
+def one_line(text: str) -> str:
+    """The text with one space for all white space, such as a line end in the name of a file."""
+    return " ".join(text.split())
 
 
 def display(text: str, name: str) -> str:

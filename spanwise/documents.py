@@ -237,6 +237,7 @@ class SyncReport:
         encoded_tokens: the number of passages whose token vectors were computed.
         passages: the number of passages in the index.
         seconds: the duration.
+        kept: the number of documents that are kept although their files are not there now.
     """
 
     added: tuple[str, ...] = ()
@@ -251,3 +252,4 @@ class SyncReport:
     encoded_tokens: int = 0
     passages: int = 0
     seconds: float = 0.0
+    kept: int = 0

@@ -7,26 +7,38 @@ Between two questions no commit is held, so a writer can continue, and the next 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from pathlib import Path
 from select import select
 from typing import Annotated
 
 from typer import Argument, BadParameter, Option
 
 from spanwise.errors import SpanwiseError
-from spanwise.types import AskOptions, SearchOptions, Summary, SummaryOptions, SummarySentence
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    AskOptions,
+    Citation,
+    SearchOptions,
+    Summary,
+    SummaryOptions,
+    SummarySentence,
+)
 
 from ..answering.summarize import summary_record
 from ..folders import user_cache
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..library.loaded_models import command
+from ..plain_text import chat_text, one_line, visible
 from . import options as opt
 from .index import encode_in_background, synced
 from .show import (
     empty_filter,
+    place,
     print_json,
     progress,
     say,
@@ -105,6 +117,9 @@ def ask(
     ] = None,
     write: Annotated[bool, Option("--write", help="Write the answer as sentences with citations.")] = False,
     generator: opt.GeneratorGroup,
+    save: Annotated[
+        Path | None, Option(metavar="FILE.md", help="Append answers and their citations, as Markdown.")
+    ] = None,
     verbose: opt.Verbose = False,
     cluster: opt.ClusterGroup,
     no_wait: opt.NoWait = False,
@@ -133,10 +148,12 @@ def ask(
 
         def answer(question: str) -> None:
             if explain:
-                _explain(library, question, options, document, json, verbose)
+                result = _explain(library, question, options, document, json, verbose)
             else:
-                _answer(library, question, options, write, json, verbose)
+                result = _answer(library, question, options, write, json, verbose)
             sys.stdout.flush()
+            if save:
+                _save(save, question, result)
 
         if question is not None:
             answer(question)
@@ -191,20 +208,34 @@ def summarize(
 
 def _answer(
     library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool = False
-) -> None:
+) -> Answer | Summary:
     """Answer with written sentences, or else with a quote."""
     if write:
         summary = _summarized(library, question, options, not json)
         if json or not summary.is_refusal or summary.decided_by == "model":
             say_partial(library.left_out(options))
             _print_summary(summary, json)
-            return
+            return summary
     with progress(after_s=1) as report:
         answer = library.ask(question, options, on_progress=report)
     if json:
         print_json(answer_record(answer))
     else:
         show_answer(answer, verbose, listing=command("status", library.store.path))
+    return answer
+
+
+def _save(path: Path, question: str, result: Answer | Summary) -> None:
+    """Append a question, its answer and the citations to a Markdown file."""
+    cited: Sequence[Citation | AnswerSpan] = ()
+    if isinstance(result, Summary):
+        cited = result.citations
+    elif best := result.best or (result.computed and result.computed.first):
+        cited = [best]
+    places = [f"[{number}] {place(each)}" for number, each in enumerate(cited, start=1)]
+    parts = [f"## {one_line(question)}", chat_text(result)[0], *places]
+    with path.open("a", encoding="utf-8") as file:
+        file.write(visible("\n\n".join(parts)) + "\n\n")
 
 
 def _summarized(library: Library, question: str | None, options: SummaryOptions, is_shown: bool) -> Summary:
@@ -229,7 +260,7 @@ def _print_summary(summary: Summary, json: bool) -> None:
 
 def _explain(
     library: Library, question: str, options: AskOptions, document: str | None, json: bool, verbose: bool
-) -> None:
+) -> Answer:
     with progress(after_s=1) as report:
         report("passages", 0, 0)
         explanation = library.explain(question, options, document)
@@ -237,6 +268,7 @@ def _explain(
         print_json(explanation_record(explanation))
     else:
         show_explanation(explanation, verbose, command("status", library.store.path))
+    return explanation.answer
 
 
 def _answer_lines(answer: Callable[[str], None], json: bool) -> None:

@@ -22,6 +22,7 @@ from ..json_records import sync_record
 from ..library.library import Library
 from ..library.loaded_models import command
 from ..open import open, open_index
+from ..plain_text import one_line
 from . import options as opt
 from .show import print_json, progress, say, write
 
@@ -58,6 +59,9 @@ def index(
     ] = None,
     lexical_only: Annotated[bool, Option("--lexical-only", help="Do not encode vectors.")] = False,
     retry: Annotated[bool, Option("--retry", help="Read rejected files again.")] = False,
+    accept_deletions: Annotated[
+        bool, Option("--accept-deletions", help="Delete documents below an empty or missing folder too.")
+    ] = False,
     watch: Annotated[bool, Option("--watch", help="Stay, and sync after every change.")] = False,
     shards: Annotated[
         int | None, Option(min=1, help="Number of parts that the index is kept in; an index is split.")
@@ -87,11 +91,11 @@ def index(
         if index is None and path.name != FOLDER_NAME:
             say(f"{library.roots[0].folder} is read-only: its index is in {path}")
 
-        def sync(retry: bool = False) -> SyncReport:
+        def sync(retry: bool = False, accept_deletions: bool = False) -> SyncReport:
             with progress() as bar:
-                return library.sync(not lexical_only, bar, retry=retry)
+                return library.sync(not lexical_only, bar, retry=retry, accept_deletions=accept_deletions)
 
-        report = sync(retry)
+        report = sync(retry, accept_deletions)
         if not watch and not (report.deleted or report.unchanged):
             check_documents(library, report)
         _show(library, report, json)
@@ -114,9 +118,13 @@ def _watch(library: Library, sync: Callable[[], SyncReport], first: SyncReport, 
     from ..library.watch import Watch
 
     rejected = first.rejected
+    n_kept = first.kept
 
     def on_sync(report: SyncReport) -> None:
-        nonlocal rejected
+        nonlocal rejected, n_kept
+        if report.kept != n_kept:
+            _say_kept(library, report)
+        n_kept = report.kept
         new = [rejection for rejection in report.rejected if rejection not in rejected]
         rejected = report.rejected
         if not (new or report.added or report.updated or report.deleted):
@@ -156,8 +164,10 @@ def synced(
                     library.encode(bar)
             if report.added or report.updated or report.deleted:
                 say_report(library, report)
-            elif verbose:
-                say(f"nothing changed in {folder}: {report.unchanged} documents")
+            else:
+                _say_kept(library, report)
+                if verbose:
+                    say(f"nothing changed in {folder}: {report.unchanged} documents")
             check_documents(library, report)
         yield library
         if folder is not None and wait:
@@ -188,10 +198,16 @@ def say_report(library: Library, report: SyncReport) -> None:
     _say_some(library, [f"rejected {file.document_id}: {file.reason}" for file in report.rejected])
     _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
     _say_some(library, list(_remarks(library, report.remarks)), "--remarks")
-    if report.deleted and not report.found:
-        say("the folder is empty: every document was deleted from the index, no file was changed")
+    _say_kept(library, report)
     if report.added or report.updated or report.deleted:
         say(changes(report))
+
+
+def _say_kept(library: Library, report: SyncReport) -> None:
+    if report.kept:
+        from ..library.status import kept
+
+        say(kept(report.kept, library.sync_command))
 
 
 def _remarks(library: Library, remarks: Sequence[DocumentWarning]) -> Iterator[str]:
@@ -215,7 +231,7 @@ def changes(report: SyncReport) -> str:
 
 def _say_some(library: Library, lines: Sequence[str], option: str = "--rejected") -> None:
     for line in lines[:LINES_OF_A_KIND]:
-        say(line)
+        say(one_line(line))
     if len(lines) > LINES_OF_A_KIND:
         list_command = f"{command('status', library.store.path)} {option}"
         say(f"and {len(lines) - LINES_OF_A_KIND} more; list them with: {list_command}")

@@ -36,6 +36,7 @@ from ..plain_text import (
     computed_from,
     display,
     language_hint,
+    one_line,
     refusal,
     shown,
     step_lines,
@@ -184,7 +185,7 @@ def place(item: Passage | AnswerSpan | Citation) -> str:
     """
     passage = item if isinstance(item, Passage) else item.passage
     where = item.label or (f"line {item.line}" if item.page is None else f"page {item.page}")
-    return ", ".join(filter(None, (passage.document_id, where, " > ".join(item.heading))))
+    return one_line(", ".join(filter(None, (passage.document_id, where, " > ".join(item.heading)))))
 
 
 def near_duplicates(duplicates: Sequence[Passage]) -> str:
@@ -194,7 +195,7 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
     '(and 2 near-duplicates: b.txt)'
     """
     files = list(dict.fromkeys(passage.document_id for passage in duplicates))
-    named = ", ".join(files[:MAX_PLACES]) + (", …" if len(files) > MAX_PLACES else "")
+    named = one_line(", ".join(files[:MAX_PLACES])) + (", …" if len(files) > MAX_PLACES else "")
     return f"(and {len(duplicates)} near-duplicate{'s' if len(duplicates) > 1 else ''}: {named})"
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from csv import DictWriter
+from io import StringIO
 from typing import Annotated, Any
 
 from typer import Exit, Option
 
+from ..plain_text import one_line
 from . import options as opt
 from .show import print_json, write
 
 
 def status(
     index: opt.Index = None,
-    files: Annotated[bool, Option("--files", help="List every file, with its state.")] = False,
+    files: Annotated[bool, Option("--files", "--documents", help="List every file, with its state.")] = False,
     rejected: Annotated[bool, Option("--rejected", help="List unindexed files, and why.")] = False,
     remarks: Annotated[bool, Option("--remarks", help="List the documents with remarks.")] = False,
     check: Annotated[
         bool, Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
+    csv: Annotated[bool, Option("--csv", help="Print the list, by default of every file, as CSV.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Show what an index contains: documents, passages, vectors, models, rejected files."""
@@ -27,6 +31,7 @@ def status(
     with opt.library_of(None, index) as library:
         record = library.status(check)
         advised = advice(record)
+        files = files or (csv and not (rejected or remarks))
         is_listing = files or rejected or remarks
         listed = library.files() if is_listing else []
     if not files:
@@ -36,18 +41,30 @@ def status(
     if json:
         listing = {"files": listed} if is_listing else {}
         print_json({**record, "advice": advised, **listing})
+    elif csv:
+        table = StringIO()
+        rows = DictWriter(table, ("document", "state", "format", "remark"), lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(listed)
+        write(table.getvalue().rstrip("\n"))
     elif is_listing:
         for file in listed:
-            write("  ".join(filter(None, (f"{file['state']:8}", file["document"], file["remark"]))))
+            write("  ".join(filter(None, (f"{file['state']:8}", one_line(file["document"]), file["remark"]))))
     else:
         _show(record, advised)
 
 
-def verify(index: opt.Index = None, json: opt.Json = False) -> None:
+def verify(
+    index: opt.Index = None,
+    files: Annotated[
+        bool, Option("--files", help="Read the indexed files too: name those that differ or are gone.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
     """Read every byte of an index; print a line for each problem, and exit with 1 if there is one."""
     from ..library.status import verification_record, verify as verify_index
 
-    result = verify_index(opt.index_of(index))
+    result = verify_index(opt.index_of(index), files)
     if json:
         print_json(verification_record(result))
     else:

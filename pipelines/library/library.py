@@ -177,16 +177,19 @@ class Library:
         workers: int | None = None,
         retry: bool = False,
         parsers: Mapping[str, Parse] | None = None,
+        accept_deletions: bool = False,
     ) -> SyncReport:
         """Update the index to its folders: words first, then missing vectors, then token vectors.
 
         `vectors=False` leaves the vectors as they are. An interrupted sync resumes where it stopped.
         `workers` processes parse files, by default one per core, at most four. Rejected files are read again
         when they change, or all of them with `retry`. `parsers` are functions by suffix, such as
-        {".log": parse}, from the bytes of a file and its id to a `Document`.
+        {".log": parse}, from the bytes of a file and its id to a `Document`. Documents below a folder that
+        is missing, empty, unreadable or on another device are kept unless `accept_deletions`.
         """
         began = time.monotonic()
-        report = self._sync_words(on_progress, workers=workers, retry=retry, parsers=parsers)
+        options = {"workers": workers, "retry": retry, "parsers": parsers}
+        report = self._sync_words(on_progress, accept_deletions=accept_deletions, **options)
         n_tokens = self.encode(on_progress) if vectors else 0
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
 

@@ -7,24 +7,26 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from os.path import isdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spanwise.errors import SpanwiseError
+from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.version import __version__
 
+from ...corpora.folder import read_regular
 from ...index.ann import CACHE as CODES
 from ...index.schema import UnreadFile
 from ...index.shards import is_sharded, shard_folders
 from ...index.store import Store
 from ...models.model_files import wrong_weights
-from ..folders import CATALOG_NAME, Root, is_writable, resolve_index
+from ..folders import CATALOG_NAME, Root, is_writable, list_roots, read_roots, resolve_index
 from .answer_cache import CACHE_NAME, AnswerCache
 from .loaded_models import COLBERT, MODEL, RERANKER, VECTORS, LoadedModels, ModelKind, command
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ...index.snapshot import Snapshot
 
 LANGUAGE = "the built-in models read English"
+ABSENT = "file not there now"
 BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
 EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
 
@@ -46,6 +49,7 @@ def status_record(
     documents = snapshot.descriptions()
     missing = missing_vectors(snapshot, model)
     refusals = list(snapshot.unread_files().values())
+    absent = sum(state.is_absent for state in snapshot.files().values())
     return {
         "index": str(index),
         "roots": [
@@ -57,6 +61,7 @@ def status_record(
         "bytes": bytes_below(index),
         "disk": disk_record(index, snapshot),
         "documents": snapshot.n_documents,
+        "absent": absent,
         "passages": snapshot.n_passages,
         "vectors": snapshot.n_passages - missing,
         "missing_vectors": missing,
@@ -140,12 +145,13 @@ def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
 
 def file_records(snapshot: Snapshot) -> list[dict[str, str]]:
     """One record for each file that the last sync read or rejected, ordered by document id."""
+    states = snapshot.files()
     read = [
         {
             "document": document.id,
-            "state": "indexed",
+            "state": "absent" if states[document.id].is_absent else "indexed",
             "format": document.media_type,
-            "remark": document.metadata.get("remark", ""),
+            "remark": ABSENT * states[document.id].is_absent or document.metadata.get("remark", ""),
         }
         for document in snapshot.descriptions()
     ]
@@ -165,6 +171,8 @@ def advice(record: Mapping[str, Any]) -> list[str]:
         for root in record["roots"]
         if not root["there"]
     ]
+    if record["absent"]:
+        sentences.append(kept(record["absent"], sync_command))
     if not record["passages"]:
         sentences.append(f"nothing can be searched yet; fill it with: {sync_command}")
     n_tokens = record["colbert"]["missing"] if record["colbert"] else 0
@@ -177,6 +185,11 @@ def advice(record: Mapping[str, Any]) -> list[str]:
     if record["remarks"]:
         sentences.append(f"some documents have remarks; list them with: {listing} --remarks")
     return sentences
+
+
+def kept(n_documents: int, sync_command: str) -> str:
+    """The advice on documents whose files are not there now."""
+    return f"{n_documents} kept, {ABSENT}: restore the folder, or run: {sync_command} --accept-deletions"
 
 
 def _reasons(refusals: Iterable[UnreadFile], kind: str) -> dict[str, int]:
@@ -272,10 +285,14 @@ class Verification:
     bytes: int = 0
 
 
-def verify(index: str | Path) -> Verification:
-    """Read and check all files of an index, named by its directory or by the folder that holds it."""
+def verify(index: str | Path, files: bool = False) -> Verification:
+    """Read and check all files of an index, named by its directory or by the folder that holds it.
+
+    With `files` also the indexed files: a problem is one that differs or is not there.
+    """
     path = resolve_index(Path(index))
     problems: list[str] = []
+    changed: list[str] = []
     n_documents = 0
     n_passages = 0
     for part in shard_folders(path) if is_sharded(path) else [path]:
@@ -285,9 +302,26 @@ def verify(index: str | Path) -> Verification:
                 with store.snapshot() as snapshot:
                     n_documents += snapshot.n_documents
                     n_passages += snapshot.n_passages
+                    changed += _changed_files(store, snapshot) if files else ()
+    problems += changed
     if problems:
         return Verification(path, tuple(problems))
     return Verification(path, (), n_documents, n_passages, bytes_below(path))
+
+
+def _changed_files(store: Store, snapshot: Snapshot) -> Iterator[str]:
+    """A line for each document whose file has other bytes now, or is not there."""
+    listing = list_roots(read_roots(store.settings, store.path))
+    present = {file.document_id: file for file in listing.files}
+    for name, state in snapshot.files().items():
+        file = present.get(name)
+        try:
+            if file is None:
+                yield f"{name}: {ABSENT}"
+            elif sha256(read_regular(file.root, file.place)).hexdigest() != state.sha256:
+                yield f"{name}: the file differs from the indexed one"
+        except DocumentRejected as error:
+            yield f"{name}: {error}"
 
 
 def verification_record(verification: Verification) -> dict[str, Any]:

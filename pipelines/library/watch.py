@@ -1,7 +1,7 @@
 """Keeps an index current: a sync after changes and a quiet period, until it is interrupted.
 
 File events can be lost, and some network drives send none. So there is also a sync at the start and every ten
-minutes. A sync that fails is reported once and tried again. Watching waits for a missing folder.
+minutes. A sync that fails is reported once and tried again. Watching waits for missing folders.
 """
 
 import time
@@ -44,12 +44,13 @@ class Watch:
         """Runs until it is interrupted; a quiet period is `delay_s` without a change."""
         while True:
             watched = self._states()
-            if None in watched.values():
+            there = [folder for folder, state in watched.items() if state]
+            if not there:
                 self._attempt()
                 self._next_sync = 0.0
                 time.sleep(TICK_S)
                 continue
-            for changed in _quiet_periods(list(watched), self.library.store.path.resolve(), delay_s):
+            for changed in _quiet_periods(there, self.library.store.path.resolve(), delay_s):
                 due = changed or time.monotonic() >= self._next_sync
                 if due and not self._attempt():
                     break  # a folder that was deleted and created again sends no events

@@ -27,6 +27,7 @@ from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage, within
 
 from ...corpora.folder import FoundFile
+from ...corpora.passages import line_ends
 from ...corpora.readers.pdf import Box
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
@@ -297,7 +298,7 @@ def _checked_passages(document: Document, rows: Sequence[Sequence[Any]]) -> list
     starts, ends, pages, lines, headings, labels = map(list, zip(*rows, strict=True)) if rows else [[]] * 6
     _check_ascending(starts, 0, n_characters)
     _check_ascending(ends, 0, n_characters)
-    _check_ascending(lines, 1, document.text.count("\n") + 1)
+    _check_ascending(lines, 1, line_ends(document.text, 0, n_characters) + 1)
     if document.page_starts:
         _check_ascending(pages, 1, len(document.page_starts))
     elif any(page is not None for page in pages):

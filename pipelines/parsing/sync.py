@@ -27,7 +27,7 @@ from ...corpora.front_matter import inner_suffix
 from ...corpora.reading import READERS
 from ...index.analysis import Analyzer
 from ...index.maxsim.codebook import Codebook
-from ...index.schema import FileState, UnreadFile, indexed_text
+from ...index.schema import ABSENT, FileState, UnreadFile, indexed_text
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
@@ -62,11 +62,13 @@ def sync_words(
     workers: int | None = None,
     retry: bool = False,
     parsers: Mapping[str, Parse] | None = None,
+    accept_deletions: bool = False,
 ) -> SyncReport:
     """Adds, updates and removes the changed documents, for lexical search. A bad file stops nothing.
 
     `workers` processes parse the files; `retry` reads rejected files again. `parsers` are functions for
     suffixes such as ".log": they run in this process, and files that others parsed are parsed again.
+    Documents whose files may be out of reach are kept unless `accept_deletions`, see `_Update.forget_gone`.
     """
     started = time.monotonic()
     own = {suffix.lower(): parse for suffix, parse in (parsers or {}).items()}
@@ -74,8 +76,14 @@ def sync_words(
         with store.snapshot() as snapshot:
             stored = snapshot.files()
             refused = snapshot.unread_files()
-            is_older = snapshot.settings.get(READ_BY) != READERS
+            read_by = snapshot.settings.get(READ_BY, "")
+            is_older = read_by != READERS
             stale = set(stored) if is_older else _parsed_by_others(snapshot, own)
+            stale |= {
+                name
+                for name, state in stored.items()
+                if state.is_absent and state.stamp.partition(ABSENT)[2] != READERS
+            }
         readers = ", ".join([READERS, *(f"{suffix} by {name_of(own[suffix])}" for suffix in sorted(own))])
         update = _Update(writer, listing, stored, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
@@ -85,7 +93,7 @@ def sync_words(
             workers = 1
         with ParsePool(analyzer.settings(), workers) as pool:
             update.read(todo, pool.map(reader, todo), on_progress)
-        update.forget_gone(refused)
+        update.forget_gone(refused, accept_deletions, read_by)
         if is_older and todo:
             for key, value in {READ_BY: READERS, **analyzer.settings()}.items():
                 writer.set(key, value)
@@ -228,13 +236,18 @@ class _Update:
         self.remarks: list[DocumentWarning] = []
         self.staged_passages = 0
         self.staged_bytes = 0
+        self.n_kept = 0
+        self.arrived: set[str] = set()  # digests of new files
+        self.same_devices: set[tuple[str, str]] = set()  # a device may have another number when it is back
         for rejection in listing.rejected:
             self._refuse(rejection.document_id, UnreadFile(*NEVER, "rejected", rejection.reason, reader))
 
     def is_settled(self, file: FoundFile) -> bool:
         """True for a file that did not change."""
         state = self.stored.get(file.document_id)
-        if state and state == FileState(file.size, file.mtime_ns, state.sha256, file.stamp):
+        if state and self._is_same(state, file):
+            if state.is_absent:
+                self.writer.touch(file.document_id, replace(state, stamp=file.stamp))
             self.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
@@ -242,6 +255,14 @@ class _Update:
         if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != current:
             return False
         self._count(file.document_id, refusal)
+        return True
+
+    def _is_same(self, state: FileState, file: FoundFile) -> bool:
+        known = state.stamp.partition(ABSENT)[0].rpartition(" ")[0]
+        stamp, _, here = file.stamp.rpartition(" ")
+        if (state.size, state.mtime_ns, known) != (file.size, file.mtime_ns, stamp):
+            return False
+        self.same_devices.add((state.device, here))
         return True
 
     def read(
@@ -260,14 +281,33 @@ class _Update:
             on_progress("files", n_files, len(files))
             on_progress("bytes", n_bytes, total)
 
-    def forget_gone(self, refused: Iterable[str]) -> None:
-        """Remove the documents and refusals of files that are no longer there."""
+    def forget_gone(self, refused: Iterable[str], accept_deletions: bool, read_by: str) -> None:
+        """Remove the documents and refusals of files that are no longer there.
+
+        Unless `accept_deletions`, a document is kept and marked if the nearest folder above it that is there
+        cannot be listed, holds no file or is on another device, and its bytes did not turn up elsewhere.
+        """
         present = {file.document_id for file in self.listing.files}
         for gone in sorted(self.stored.keys() - present):
-            self._remove(gone)
+            state = self.stored[gone]
+            if accept_deletions or state.sha256 in self.arrived or self._is_deleted(gone, state.device):
+                self._remove(gone)
+                continue
+            self.n_kept += 1
+            if not state.is_absent:
+                self.writer.touch(gone, replace(state, stamp=f"{state.stamp}{ABSENT}{read_by}"))
         present |= {rejection.document_id for rejection in self.listing.rejected}
         for gone in sorted(set(refused) - present):
             self.writer.remove_unread_file(gone)
+
+    def _is_deleted(self, gone: str, device: str) -> bool:
+        folders = self.listing.folders
+        place = gone
+        while place and place not in folders:
+            place = place.rpartition("/")[0]
+        here = folders.get(place)
+        is_same = device in ("", here) or (device, here) in self.same_devices
+        return here is None or (here != "" and is_same)
 
     def report(self, passages: int, seconds: float) -> SyncReport:
         """The report: every file found is counted once."""
@@ -284,6 +324,7 @@ class _Update:
             reused_vectors=self.writer.reused_vectors,
             passages=passages,
             seconds=round(seconds, 3),
+            kept=self.n_kept,
         )
 
     def _store(self, outcome: Outcome) -> None:
@@ -299,9 +340,12 @@ class _Update:
         else:
             document = outcome.result.document
             passages = outcome.result.passages
+            before = self.stored.get(document.id)
+            if before is None or before.sha256 != outcome.state.sha256:
+                self.arrived.add(outcome.state.sha256)
             self.writer.put(document, passages, outcome.result.terms, outcome.state)
             self.staged_passages += len(passages)
-            (self.updated if document.id in self.stored else self.added).append(document.id)
+            (self.updated if before else self.added).append(document.id)
             if remark := document.metadata.get("remark"):
                 self.remarks.append(DocumentWarning(document.id, remark))
 

@@ -14,7 +14,7 @@ import sys
 import time
 from base64 import b64encode
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
@@ -41,7 +41,6 @@ from spanwise.types import (
     Document,
     Filter,
     SearchOptions,
-    Span,
     Summary,
     SummaryOptions,
     SummarySentence,
@@ -55,7 +54,7 @@ from ..folders import file_of
 from ..json_records import answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
-from ..plain_text import computed_from, language_hint, refusal, shown, step_lines, unread_note
+from ..plain_text import chat_text
 from .security import Access, protect
 
 MAX_QUESTION = 4_096  # characters
@@ -306,10 +305,7 @@ class Routes:
         start = min(max(start, first), last)
         end = min(max(end, first), last)
         near = text[start:end], text[max(first, start - AROUND) : start], text[end : min(last, end + AROUND)]
-        root, place = file_of(id, self._library.roots)
-        data = read_regular(root.folder, place) if root else b""
-        if sha256(data).hexdigest() != document.sha256:
-            raise errors.DocumentChanged(f"{id} has changed. Update the index with: spanwise index")
+        data = self._source(document)
         pages, page_width, page_height, boxes = self._drawer.boxes(data, number, *near)
         record = {
             "document": id,
@@ -321,6 +317,20 @@ class Routes:
             "png": b64encode(self._drawer.png(data, number, width)).decode(),
         }
         return Record(record)
+
+    def file(self, id: Id) -> Response:
+        """The file of a document, to be downloaded."""
+        name = quote(id.rpartition("/")[2], safe="")
+        headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
+        return Response(self._source(self._known(id)), headers=headers, media_type="application/octet-stream")
+
+    def _source(self, document: Document) -> bytes:
+        """The bytes that a document was read from."""
+        root, place = file_of(document.id, self._library.roots)
+        data = read_regular(root.folder, place) if root else b""
+        if sha256(data).hexdigest() != document.sha256:
+            raise errors.DocumentChanged(f"{document.id} has changed. Update the index with: spanwise index")
+        return data
 
     def models(self) -> Record:
         """The one model name of the chat interface."""
@@ -359,38 +369,6 @@ class Routes:
             raise errors.DocumentNotFound(f"no document has the id {document_id!r}") from None
 
 
-def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
-    """The sentences that answer, with citation marks, and the citations in OpenAI's form."""
-    hint = language_hint(answer.question)
-    if isinstance(answer, Summary):
-        if answer.sentences:
-            return _with_marks(answer.text, [citation.span for citation in answer.citations])
-    elif answer.best:
-        text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
-        return "\n".join([text, *step_lines(answer.steps)]), marks
-    elif answer.computed:
-        text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
-        return _with_marks(text, [answer.computed.first.span])
-    elif answer.candidates:
-        contexts = [candidate.context for candidate in answer.candidates]
-        candidates = "; ".join(f"“{shown(context)}” ({context.document_id})" for context in contexts)
-        return ". ".join(filter(None, (f"Not sure; the nearest: {candidates}", hint))), []
-    nearest = ", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest))
-    notes = (nearest and f"Nearest: {nearest}", unread_note(answer), hint)
-    return ". ".join([refusal(answer).replace("n", "N", 1), *filter(None, notes)]), []
-
-
-def _with_marks(text: str, cited: Sequence[Span]) -> tuple[str, list[dict[str, Any]]]:
-    marks = []
-    for number, span in enumerate(cited, start=1):
-        mark = f"[{number}]"
-        start = text.rindex(mark)
-        url = f"{quote(span.document_id)}#char={span.start},{span.end}"  # RFC 5147
-        place = {"start_index": start, "end_index": start + len(mark), "title": span.document_id, "url": url}
-        marks.append({"type": "url_citation", "url_citation": place})
-    return text, marks
-
-
 def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str, Any]) -> Iterator[str]:
     first: dict[str, Any] = {"role": "assistant", "content": text}
     for delta, finish, more in ((first, None, {}), ({"annotations": marks}, "stop", record)):
@@ -411,6 +389,7 @@ def create_app(library: Library, access: Access, options: SummaryOptions) -> Fas
         "/api/documents": routes.documents,
         "/api/document": routes.document,
         "/api/document/page": routes.page,
+        "/api/document/file": routes.file,
         "/v1/models": routes.models,
     }
     limited: dict[str, Callable[..., Any]] = {

@@ -8,7 +8,7 @@ import pytest
 from helpers.document_checks import documents_of
 from hypothesis import given, strategies as st
 
-from spanwise.corpora.passages import WORD_WEIGHT, cut, split
+from spanwise.corpora.passages import WORD_WEIGHT, cut, passages_at, split
 from spanwise.corpora.readers import markup
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.types import Document, Passage
@@ -71,6 +71,13 @@ def test_pages_and_lines_are_those_of_the_start() -> None:
     parts = split(plain(text, page_starts=starts), words=20, overlap=0)
     assert [passage.page for passage in parts] == [1, 2, 3]
     assert [passage.line for passage in parts] == [1, 3, 4]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_any_line_end_counts_as_one_line(end: str) -> None:
+    text = end.join(["One.", "Two.", "", "Four."])
+    [passage] = passages_at(plain(text), [(text.index("Four"), len(text))])
+    assert passage.line == 4
 
 
 def test_the_heading_path_starts_with_the_title() -> None:

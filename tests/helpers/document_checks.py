@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 from itertools import pairwise
@@ -23,7 +24,7 @@ def check(document: Document, words: int = 8, overlap: int = 3) -> None:
     reached = 0
     for passage in passages:
         assert not readable[reached : passage.start].strip()
-        assert passage.line == 1 + text.count("\n", 0, passage.start)
+        assert passage.line == 1 + len(re.findall(r"\r\n?|\n", text[: passage.start]))
         assert not parts_character(text, passage.start)
         assert not parts_character(text, passage.end)
         reached = passage.end

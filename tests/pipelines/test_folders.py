@@ -69,13 +69,23 @@ def test_a_dropped_folder_takes_its_documents_out_even_when_it_is_gone(two, tmp_
         assert library.roots == (Root("notes", two[0]),)
 
 
-def test_a_missing_folder_is_named_and_nothing_is_deleted(two, tmp_path):
+def test_a_missing_folder_is_named_and_keeps_its_documents(two, tmp_path):
     with spanwise.open(two, tmp_path / "both") as library:
         library.sync(vectors=False)
         two[1].rename(tmp_path / "unplugged")
+        report = library.sync(vectors=False)
+        assert [file.document_id for file in report.rejected] == ["papers"]
+        assert (report.kept, report.unchanged) == (1, 1)
+        assert documents(library) == ["notes/a.txt", "papers/a.txt"]
+
+
+def test_without_any_folder_nothing_is_synced(two, tmp_path):
+    with spanwise.open(two, tmp_path / "both") as library:
+        library.sync(vectors=False)
+        for folder in two:
+            folder.rename(tmp_path / f"{folder.name}-unplugged")
         with pytest.raises(FolderNotFound, match="papers"):
             library.sync(vectors=False)
-        assert documents(library) == ["notes/a.txt", "papers/a.txt"]
 
 
 def test_folders_that_overlap_or_lack_an_index_are_refused(two, folder):

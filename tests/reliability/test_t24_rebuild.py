@@ -139,6 +139,58 @@ def test_any_life_ranks_like_a_fresh_build(memory, record, monkeypatch, times) -
     record("T24", "lives of an index that rank like a fresh build", f"{times}")
 
 
+PLACES = ("a/b/x.md", "a/b/y.md", "a/z.md", "c/x.md", "c/d/w.md")
+
+
+def edit(folder: Path, draw: random.Random) -> None:
+    """Write, delete or move a file, or empty or delete the folder that it is in."""
+    path = folder / draw.choice(PLACES)
+    match draw.choice(("write", "write", "delete", "move", "empty", "drop")):
+        case "write":
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"The mill of {draw.choice(WORDS)}.\n")
+        case "delete":
+            path.unlink(missing_ok=True)
+        case "move" if path.exists():
+            other = folder / draw.choice(PLACES)
+            other.parent.mkdir(parents=True, exist_ok=True)
+            path.rename(other)
+        case "empty" | "drop" as how:
+            shutil.rmtree(path.parent, ignore_errors=True)
+            if how == "empty":
+                path.parent.mkdir(parents=True)
+
+
+def is_out_of_reach(path: Path) -> bool:
+    """True if the nearest folder above that is there holds no file."""
+    nearest = next(above for above in path.parents if above.is_dir())
+    return not any(below.is_file() for below in nearest.rglob("*"))
+
+
+@pytest.mark.times(15, 150, 1500)
+def test_any_edits_of_a_folder_delete_only_what_is_gone(tmp_path, record, times) -> None:
+    draw = random.Random(times)
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    held: dict[str, str] = {}
+    n_kept = 0
+    with spanwise.open(folder, tmp_path / "index") as library:
+        for _ in range(times):
+            for _ in range(draw.randint(1, 3)):
+                edit(folder, draw)
+            texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.md")}
+            arrived = {text for name, text in texts.items() if held.get(name) != text}
+            gone = held.keys() - texts.keys()
+            kept = {name for name in gone if held[name] not in arrived and is_out_of_reach(folder / name)}
+            held = texts | {name: held[name] for name in kept}
+            assert library.sync(vectors=False, workers=1).kept == len(kept)
+            assert {name: library.document(name).text for name in library.snapshot.files()} == held
+            n_kept += len(kept)
+        assert library.sync(vectors=False, accept_deletions=True).kept == 0
+    assert n_kept
+    record("T24", "edits of a folder after which the index holds what a model says", f"{times}")
+
+
 NAMES = [f"{name}{number}.md" for name in "abcd" for number in range(5)]
 SYNC = """
 import sys, spanwise

@@ -1,5 +1,5 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
-import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, percent, placeButton, placeOf, post,
+import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post,
   shown, stream, style, trouble, unitsAt, visible } from "./dom.js";
 import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
@@ -198,6 +198,7 @@ function choose(number) {
     span.duplicates.length > 0 && note(`Near-duplicates of its passage: ${[...new Set(span.duplicates.map((one) => visible(one.document)))].join(", ")}`),
     element("div", { class: "actions" },
       button("Copy with citation", () => copy(`“${span.display}” (${citation(places[0])})`, "Copied with its citation."), { class: "plain", id: "copy" }),
+      button("Open the file", () => openFile(span.document).catch(complain), { class: "plain", id: "file" }),
       button("Copy link", () => copy(location.href, "Copied the link to this question."), { class: "plain", id: "link" })));
   [...byId("choices")?.querySelectorAll("button") ?? []].forEach((each, at) => (each.parentElement.hidden = at === number));
   if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.display}`);

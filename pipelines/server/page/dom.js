@@ -136,6 +136,14 @@ export async function get(path, parameters = {}, options = {}) {
   return (await reach(`${path}?${new URLSearchParams(given)}`, { method: "GET" }, options)).json();
 }
 
+/** Saves the file of a document, which the browser opens; a link could not send the token. */
+export async function openFile(id) {
+  const response = await reach(`/api/document/file?${new URLSearchParams({ id })}`, { method: "GET" }, {});
+  const href = URL.createObjectURL(await response.blob());
+  element("a", { href, download: id.split("/").pop() }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
 const posted = (body) => ({ method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
 
 export async function post(path, body, options = {}) {

@@ -45,6 +45,24 @@ def test_places_with_the_same_answer_are_named_and_counted(library, folder, caps
     assert line.endswith(", and 2 more")
 
 
+def test_a_line_end_in_a_name_breaks_no_citation(library, folder, capsys):
+    (folder / "mill.md").rename(folder / "the\nmill.md")
+    library.sync(vectors=False)
+    answer = answer_of(library, "Who built the mill?", ("Ada Rook", 9.0, 2.0))
+    show_answer(answer)
+    assert "  the mill.md, line 3, The mill" in capsys.readouterr().out
+
+
+def test_answers_are_saved_as_markdown_with_their_citations(run, arguments, tmp_path):
+    saved = tmp_path / "saved.md"
+    saved.write_text("# Notes\n")
+    for options in (["--threshold", 0], ["--threshold", 0, "--write"]):
+        assert run("ask", "Who built the mill?", *arguments, *options, "--save", saved)[0] == 0
+    assert saved.read_text().startswith("# Notes\n## Who built the mill?\n\n")
+    assert saved.read_text().count("## Who built the mill?") == 2
+    assert saved.read_text().count("[1] mill.md, line ") == 2
+
+
 def test_steps_are_shown_below_the_answer(library, folder, capsys):
     (folder / "mill.md").write_text("# The mill\n\n- Lift the mill \u202egate.\n- Fill it.\n", "utf-8")
     library.sync(vectors=False)

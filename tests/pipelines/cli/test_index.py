@@ -90,7 +90,11 @@ def test_an_empty_index_is_named(run, folder):
     index(run, folder, "--index", "there")
     for path in sorted(folder.rglob("*.*")):
         path.unlink()
-    index(run, "--index", "there")
+    assert index(run, "--index", "there")["kept"] == 3
+    assert "3 kept" in run("ask", "who?", folder, "--index", "there", "--no-wait")[2]
+    assert "--accept-deletions" in run("status", "--index", "there")[1]
+    assert "absent    tram.txt  file not there now" in run("status", "--index", "there", "--files")[1]
+    index(run, "--index", "there", "--accept-deletions")
     code, _, err = run("search", "who?", "--index", "there", "--retriever", "bm25")
     assert code == 1
     assert "no passages" in err

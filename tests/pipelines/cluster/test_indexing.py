@@ -64,6 +64,15 @@ def test_a_shard_opens_alone_and_keeps_to_its_documents(notes):
         assert alone.sync(vectors=False).unchanged == len(own) > 0
 
 
+def test_shards_keep_the_documents_of_an_emptied_folder(notes):
+    with open_shards(notes) as library:
+        library.sync(vectors=False)
+        for path in notes.iterdir():
+            path.unlink()
+        assert library.sync(vectors=False).kept == library.status()["absent"] == 12
+        assert len(library.sync(vectors=False, accept_deletions=True).deleted) == 12
+
+
 def test_all_shards_have_one_codebook_and_nothing_is_encoded_twice(notes, encoders):
     encoders["token-encoder"].encoded.clear()
     with open_shards(notes, colbert="builtin") as library:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 
@@ -86,6 +87,32 @@ def test_verify_prints_a_line_for_each_problem_and_fails(run, folder):
     code, out, _ = run("verify", "--index", folder)
     assert code == 1
     assert str(segment) in out
+
+
+def test_verify_names_the_files_that_differ_or_are_gone(run, folder):
+    run("index", folder, "--lexical-only")
+    assert run("verify", "--files", "--index", folder)[0] == 0
+    tram = (folder / "tram.txt").stat()
+    (folder / "tram.txt").write_text("x" * tram.st_size)
+    os.utime(folder / "tram.txt", ns=(tram.st_atime_ns, tram.st_mtime_ns))
+    (folder / "mill.md").unlink()
+    code, out, _ = run("verify", "--files", "--index", folder)
+    assert code == 1
+    assert out.splitlines() == [
+        "mill.md: file not there now",
+        "tram.txt: the file differs from the indexed one",
+    ]
+    assert run("verify", "--index", folder)[0] == 0
+
+
+@pytest.mark.parametrize("options", [("--csv",), ("--documents", "--csv")])
+def test_documents_are_listed_as_csv(run, folder, options):
+    (folder / 'a "b",\nc.txt').write_text("A ferry.\n")
+    run("index", folder, "--lexical-only")
+    rows = list(csv.DictReader(run("status", *options, "--index", folder)[1].splitlines(keepends=True)))
+    assert [row["document"] for row in rows] == ['a "b",\nc.txt', "mill.md", "sub/weir.html", "tram.txt"]
+    assert rows[1]["format"] == "text/markdown"
+    assert rows[1]["state"] == "indexed"
 
 
 def test_check_finds_the_installed_packages(run, folder):

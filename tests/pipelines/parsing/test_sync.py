@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
+import shutil
+import stat
 import threading
 
 import pytest
@@ -251,3 +254,114 @@ def test_documents_that_older_readers_read_are_read_again(library, monkeypatch):
     monkeypatch.setattr("spanwise.pipelines.parsing.sync.READERS", "newer")
     assert set(library.sync(vectors=False).updated) == {"mill.md", "sub/weir.html", "tram.txt"}
     assert library.sync(vectors=False).unchanged == 3
+
+
+def emptied(folder) -> None:
+    for path in folder.rglob("*.*"):
+        if path.is_file() and ".spanwise" not in path.parts:
+            path.unlink()
+
+
+def test_the_documents_of_an_emptied_folder_are_kept_until_accepted(folder, library):
+    emptied(folder)
+    kept = library.sync(vectors=False)
+    assert (kept.kept, kept.deleted) == (3, ())
+    generation = library.snapshot.generation
+    assert library.sync(vectors=False).kept == 3
+    assert library.snapshot.generation == generation
+    assert library.search("who opened the tram", retriever="bm25")[0].passage.document_id == "tram.txt"
+    assert len(library.sync(vectors=False, accept_deletions=True).deleted) == 3
+
+
+def test_a_folder_that_comes_back_is_neither_parsed_nor_marked(folder, library, reads, tmp_path):
+    for name in ("mill.md", "tram.txt", "sub"):
+        (folder / name).rename(tmp_path / name)
+    assert library.sync(vectors=False).kept == 3
+    for name in ("mill.md", "tram.txt", "sub"):
+        (tmp_path / name).rename(folder / name)
+    back = library.sync(vectors=False)
+    assert (back.kept, back.unchanged, reads) == (0, 3, [])
+    assert not any(state.is_absent for state in library.snapshot.files().values())
+
+
+def test_any_file_in_a_folder_shows_that_the_others_are_deleted(folder, library):
+    emptied(folder)
+    library.sync(vectors=False)
+    (folder / "new.txt").write_text("A new ferry.\n")
+    report = library.sync(vectors=False)
+    assert (report.kept, report.deleted) == (1, ("mill.md", "tram.txt"))  # sub/ is still empty
+
+
+def test_a_folder_gone_from_a_listed_one_is_a_deletion(folder, library):
+    shutil.rmtree(folder / "sub")
+    report = library.sync(vectors=False)
+    assert (report.kept, report.deleted) == (0, ("sub/weir.html",))
+
+
+def test_a_file_moved_out_of_a_folder_that_it_leaves_empty_is_not_kept(folder, library):
+    (folder / "sub" / "weir.html").rename(folder / "weir.html")
+    report = library.sync(vectors=False)
+    assert (report.kept, report.added, report.deleted) == (0, ("weir.html",), ("sub/weir.html",))
+
+
+def test_an_unchanged_copy_elsewhere_is_no_move(folder, library):
+    (folder / "copy.html").write_bytes((folder / "sub" / "weir.html").read_bytes())
+    library.sync(vectors=False)
+    (folder / "sub" / "weir.html").unlink()
+    assert library.sync(vectors=False).kept == 1
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ENOTCONN])
+def test_documents_below_a_folder_that_cannot_be_listed_are_kept(folder, library, monkeypatch, code):
+    opened = os.open
+
+    def broken(path, *arguments, **options):
+        if path == "sub":
+            raise OSError(code, os.strerror(code))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", broken)
+    report = library.sync(vectors=False)
+    assert (report.kept, report.deleted, report.unchanged) == (1, (), 2)
+    assert [file.document_id for file in report.rejected] == ["sub"]
+
+
+def on_device(monkeypatch, number: int) -> None:
+    """Put all folders on a device."""
+    fstat = os.fstat
+
+    def elsewhere(handle):
+        status = fstat(handle)
+        return (
+            os.stat_result((*status[:2], number, *status[3:10])) if stat.S_ISDIR(status.st_mode) else status
+        )
+
+    monkeypatch.setattr(os, "fstat", elsewhere)
+
+
+def test_other_files_on_another_device_delete_nothing(folder, library, monkeypatch):
+    emptied(folder)
+    (folder / "local.txt").write_text("Mount the drive here.\n")
+    with monkeypatch.context() as patch:
+        on_device(patch, 77)
+        assert library.sync(vectors=False).kept == 3
+        assert library.sync(vectors=False).kept == 3
+    assert library.sync(vectors=False).deleted == ("mill.md", "tram.txt")
+
+
+def test_a_device_with_a_new_number_is_known_by_its_files(folder, library, reads, monkeypatch):
+    library.sync(vectors=False)
+    (folder / "mill.md").unlink()
+    on_device(monkeypatch, 77)
+    report = library.sync(vectors=False)
+    assert (report.kept, report.unchanged, report.deleted, reads) == (0, 2, ("mill.md",), [])
+
+
+def test_documents_kept_from_older_readers_are_read_when_they_are_back(folder, library, reads, monkeypatch):
+    (folder / "sub" / "weir.html").rename(folder.parent / "weir.html")
+    monkeypatch.setattr(sync, "READERS", "next")
+    library.sync(vectors=False)
+    reads.clear()
+    (folder.parent / "weir.html").rename(folder / "sub" / "weir.html")
+    library.sync(vectors=False)
+    assert reads == ["sub/weir.html"]

@@ -18,8 +18,9 @@ import spanwise
 from spanwise.errors import IndexCorrupt, IndexLocked
 from spanwise.pipelines.json_records import answer_record, search_record
 from spanwise.pipelines.library.library import Library
+from spanwise.pipelines.plain_text import chat_text
 from spanwise.pipelines.server import app as server_app
-from spanwise.pipelines.server.app import chat_text, create_app
+from spanwise.pipelines.server.app import create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
 from spanwise.types import Answer, AnswerSpan, Passage, SummaryOptions
 
@@ -152,6 +153,19 @@ def test_a_page_of_a_pdf_is_drawn_with_a_box_around_the_words(client, library):
     other = client.get("/api/document/page", params={**params, "page": 2}).json()
     assert other["page"] == 2
     assert other["boxes"] == []
+
+
+def test_the_file_of_a_document_is_downloaded_as_it_is(client, library):
+    response = client.get("/api/document/file", params={"id": "sub/weir.html"})
+    assert response.content == (library.roots[0].folder / "sub" / "weir.html").read_bytes()
+    assert response.headers["content-disposition"] == "attachment; filename*=UTF-8''weir.html"
+    assert response.headers["content-type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize("name", ["../secret.txt", "/etc/hostname", "sub", "new.txt", ".spanwise/x"])
+def test_only_files_of_documents_are_downloaded(client, library, name):
+    (library.roots[0].folder / "new.txt").write_text("not indexed")
+    assert error_of(client.get("/api/document/file", params={"id": name})) == (404, "DocumentNotFound")
 
 
 def test_a_page_that_cannot_be_shown_is_an_error(client, library):
