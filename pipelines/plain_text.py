@@ -63,10 +63,12 @@ def refusal(answer: Answer | Summary) -> str:
 
 
 def computed_from(computed: Computed) -> str:
-    """How a value is computed, with the words of the first cells."""
-    cells = [shown(cell) for cell in computed.cells[:MAX_CELLS]]
-    more = f", and {len(computed.cells) - MAX_CELLS:,} more" if len(computed.cells) > MAX_CELLS else ""
-    return f"{computed.operation} of {', '.join(cells)}{more}"
+    """How a value is computed, with the words of the first cells, or with the first documents."""
+    cells = [f"{each.document_id} ({each.count:,})" for each in computed.documents]
+    cells = cells or [shown(cell) for cell in computed.cells]
+    more = f", and {len(cells) - MAX_CELLS:,} more" if len(cells) > MAX_CELLS else ""
+    of = f"with “{computed.words}”:" if computed.words else f"{computed.operation} of"
+    return f"{of} {', '.join(cells[:MAX_CELLS])}{more}".rstrip(": ")
 
 
 def unread_note(answer: Answer | Summary) -> str:

@@ -367,8 +367,9 @@ def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
         text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
         return "\n".join([text, *step_lines(answer.steps)]), marks
     if isinstance(answer, Answer) and answer.computed:
-        text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
-        return _with_marks(text, [answer.computed.first.span])
+        first = answer.computed.first
+        text = f"{answer.computed.value} ({computed_from(answer.computed)})"
+        return _with_marks(f"{text} [1]", [first.span]) if first else (text, [])
     hint = language_hint(answer.question)
     if isinstance(answer, Answer) and answer.candidates:
         contexts = [candidate.context for candidate in answer.candidates]
