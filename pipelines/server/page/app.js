@@ -131,6 +131,7 @@ async function answer() {
   await work("Reading the documents…", async (options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
     if (record.answer) drawAnswer();
+    else if (record.computed) drawComputed();
     else drawDeclined();
   }, () => again("answer"));
   byId("submit").disabled = false;
@@ -284,6 +285,20 @@ function footnote() {
   const took = cached ? "answered before" : `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   const line = element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
   return [...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
+}
+
+/** A computed value with its first cell, or all documents that mention the words, each with its first place. */
+function drawComputed() {
+  const { value, words, first, documents } = record.computed;
+  const places = (words ? documents.map((each) => each.places[0]) : [first]).map((span) => placeOf(span, "mention"));
+  const title = words ? `${value} with “${visible(words)}”` : visible(value);
+  fill(panel("answer"), element("article", { class: "card" }, element("h2", { id: "computed" }, title),
+    element("ul", {}, places.map((place, number) => element("li", {}, placeButton(place, () => openAt(places, number)),
+      words && note(counted(documents[number].count, "place"))))), footnote()));
+  if (places.length && !narrow.matches) openPlace(places, 0);
+  else closeDocument();
+  say(`${title}.`);
+  remember(title);
 }
 
 /** A declined question: candidates, passages to look at, and words that no document mentions. */
