@@ -5,13 +5,17 @@ from __future__ import annotations
 import pytest
 
 import spanwise
-from spanwise.pipelines.answering.mentions import mentioned_words
+from spanwise.pipelines.answering.mentions import _near, mentioned_words
+from spanwise.pipelines.cli.show import show_answer
+from spanwise.pipelines.server.app import chat_text
 from spanwise.types import Filter
 
 NOTES = {
-    "a.md": "---\ntitle: Kiln\ntags: glaze\n---\n# Kiln\n\nThe Bank of Oslo paid. The bank, Oslo: a *Bank\nof OSLO*.\n",
+    "a.md": "---\ntitle: Kiln\ntags: glaze\n---\n# Kiln\n\nThe Bank of Oslo paid. The bank, Oslo: "
+    "a *Bank\nof OSLO*.\n",
     "b.txt": "A bank in Oslo. A bank account. Oslo has banks. The Oslo bank.\n",
-    "deep/c.html": "<p>The mills' owners met. The mill owner left.</p><!-- windmill owner --><p>To be or not to be</p>",
+    "deep/c.html": "<p>The mills' owners met. The mill owner left.</p><!-- windmill owner -->"
+    "<p>To be or not to be</p>",
     "glaze.txt": "Nothing is said about the pots.\n",
 }
 
@@ -55,8 +59,8 @@ def counts(library, words, **options):
         ("In how many documents does Ada Rook appear?", "Ada Rook"),
         ("How many documents contain «data protection»?", "data protection"),
         (
-            "How many other pages mention the World Health Organisation at all?",
-            "the World Health Organisation",
+            "How many other pages mention the Health Board at all?",
+            "the Health Board",
         ),
         ("how many  documents\nmention the phrase fire door .", "fire door"),
     ],
@@ -159,7 +163,20 @@ def test_no_document_is_an_answer_too(library):
     assert (computed.value, computed.first, computed.documents) == ("0 documents", None, ())
 
 
-def test_documents_above_a_mentioning_one_are_near_in_meaning(library, monkeypatch):
-    near = library.mentions("Oslo bank").computed
-    assert [each.document_id for each in near.documents] == ["b.txt"]
-    assert set(near.near) <= {"a.md"}
+@pytest.mark.parametrize(
+    ("mentioning", "near"), [({"c"}, ("a", "b")), ({"a"}, ()), ({"a", "c"}, ("b",)), (set(), ("a", "b"))]
+)
+def test_documents_that_rank_above_a_mentioning_one_are_near(mentioning, near):
+    assert _near(["a", "b", "b", "c", "d"], mentioning) == near
+
+
+def test_a_list_is_shown_with_counts(library, capsys):
+    show_answer(library.mentions("banks"))
+    assert capsys.readouterr().out.startswith("2 documents with “banks”\n  a.md, line 7  3 places")
+
+
+def test_a_chat_lists_documents_or_none(library):
+    assert chat_text(library.ask("Which documents mention banks?"))[0].startswith(
+        "2 documents (with “banks”: a"
+    )
+    assert chat_text(library.ask("Which documents mention gas?")) == ("0 documents (with “gas”)", [])
