@@ -1,7 +1,7 @@
 """Lists and counts of the documents that mention some words: complete, and without a model.
 
-A document mentions words if its text has their content words next to each other, in their order, as terms of
-the analyzer: case and endings do not matter, nor do signs and line ends. Between two of them the text may also
+A document mentions words if its text has their content words next to each other, in their order, as terms
+of the analyzer: case and endings do not matter, nor do signs and line ends. Between two the text may also
 have the stop words that the words have there. Stop words at the ends are ignored; words that are all stop
 words must all be there. Front matter, names and what is left out do not count.
 """
