@@ -282,22 +282,19 @@ def is_english(question: str) -> bool:
 
 def _plain_words(text: str) -> list[str]:
     """The words of folded text without their spans; much faster for text without rare characters."""
-    if text.isascii():
-        words = _ASCII_WORDS.findall(text)
-    elif _UNUSUAL.search(text) and _rare().search("".join(NOT_ASCII.findall(text))):
+    pattern = _word_pattern(text)
+    if pattern.groups:
         return [word for word, _, _ in _words(text)]
-    else:
-        words = _PLAIN_WORDS.findall(text)
+    words = pattern.findall(text)
     return [word.removesuffix("'s") for word in words] if "'s" in text else words
 
 
 def _words(text: str) -> Iterator[tuple[str, int, int]]:
     """The words of folded text with their spans in it."""
-    ascii_only = text.isascii()
-    for match in (_ASCII_WORDS if ascii_only else _unicode_words()).finditer(text):
+    for match in _word_pattern(text).finditer(text):
         word = match.group()
         start, end = match.span()
-        if not ascii_only and match.lastgroup == "unspaced":
+        if match.lastgroup == "unspaced":
             for first in range(start, max(end - 1, start + 1)):
                 last = min(first + 2, end)
                 yield text[first:last], first, last
@@ -305,6 +302,14 @@ def _words(text: str) -> Iterator[tuple[str, int, int]]:
             yield word[:-2], start, end - 2
         else:
             yield word, start, end
+
+
+def _word_pattern(text: str) -> re.Pattern[str]:
+    """The fastest pattern for the words of folded text."""
+    if text.isascii():
+        return _ASCII_WORDS
+    is_rare = _UNUSUAL.search(text) and _rare().search("".join(NOT_ASCII.findall(text)))
+    return _unicode_words() if is_rare else _PLAIN_WORDS
 
 
 @cache

@@ -174,6 +174,17 @@ class LivePostings:
         ids: list[int] = self.passage_ids[self.term(term).rows[:n]].tolist()
         return ids
 
+    def passages_with(self, terms: Sequence[str]) -> Ids:
+        """The passages that hold the first term, where each later term is in one of the next passages.
+
+        The number of a term is how many passages it may be away: neighbours in a text have neighbouring ids.
+        """
+        ids: Ids = self.passage_ids if terms else self.passage_ids[:0]
+        for distance, term in enumerate(terms):
+            holding = np.append(np.sort(self.passage_ids[self.term(term).rows]), np.iinfo(np.int64).max)
+            ids = ids[holding[np.searchsorted(holding, ids)] - ids <= distance]
+        return ids
+
     @cached_property
     def all_statistics(self) -> CorpusStatistics:
         """The live corpus with the document frequencies of all its terms; read once."""

@@ -84,12 +84,24 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
 
 
 def computed_record(computed: Computed) -> dict[str, Any]:
-    """A computed value with the cells from which it is computed; the first of them with its place."""
+    """A computed value with its cells, of which the first has its place, or with its documents."""
     return {
         "operation": computed.operation,
         "value": computed.value,
         "cells": list(map(span_record, computed.cells)),
-        "first": answer_span_record(computed.first),
+        "first": answer_span_record(computed.first) if computed.first else None,
+        "words": computed.words,
+        "documents": [
+            {
+                "document": each.document_id,
+                "count": each.count,
+                "places": [
+                    {**place_record(place), "display_sentence": shown(place.context)} for place in each.places
+                ],
+            }
+            for each in computed.documents
+        ],
+        "near": list(computed.near),
     }
 
 

@@ -63,7 +63,8 @@ class Tools:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.
 
         Without an answer `outcome` is "not sure", with `candidates`, or "not found"; `nearest` are passages,
-        `unread_files` counts documents that could not be read.
+        `unread_files` counts documents that could not be read. "Which documents mention X?" and "how many
+        documents mention X?" get a complete list in `computed`.
         """
         where = _filter(path)
         return answer_record(self.library.ask(question, self.options, k=k, threshold=threshold, where=where))

@@ -64,10 +64,12 @@ def refusal(answer: Answer | Summary) -> str:
 
 
 def computed_from(computed: Computed) -> str:
-    """How a value is computed, with the words of the first cells."""
-    cells = [shown(cell) for cell in computed.cells[:MAX_CELLS]]
-    more = f", and {len(computed.cells) - MAX_CELLS:,} more" if len(computed.cells) > MAX_CELLS else ""
-    return f"{computed.operation} of {', '.join(cells)}{more}"
+    """How a value is computed, with the words of the first cells, or with the first documents."""
+    cells = [f"{each.document_id} ({each.count:,})" for each in computed.documents]
+    cells = cells or [shown(cell) for cell in computed.cells]
+    more = f", and {len(cells) - MAX_CELLS:,} more" if len(cells) > MAX_CELLS else ""
+    of = f"with “{computed.words}”:" if computed.words else f"{computed.operation} of"
+    return f"{of} {', '.join(cells[:MAX_CELLS])}{more}".rstrip(": ")
 
 
 def unread_note(answer: Answer | Summary) -> str:
@@ -107,8 +109,9 @@ def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
         text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
         return "\n".join([text, *step_lines(answer.steps)]), marks
     elif answer.computed:
-        text = f"{answer.computed.value} ({computed_from(answer.computed)}) [1]"
-        return _with_marks(text, [answer.computed.first.span])
+        first = answer.computed.first
+        text = f"{answer.computed.value} ({computed_from(answer.computed)})"
+        return _with_marks(f"{text} [1]", [first.span]) if first else (text, [])
     elif answer.candidates:
         contexts = [candidate.context for candidate in answer.candidates]
         candidates = "; ".join(f"“{shown(context)}” ({context.document_id})" for context in contexts)

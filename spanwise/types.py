@@ -134,20 +134,41 @@ class AnswerSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Computed:
-    """A value that is computed from the cells of a table.
+class MentioningDocument:
+    """A document that mentions some words.
 
     Attributes:
-        operation: "count", "sum", "mean", "difference" or "compare".
+        document_id: the document.
+        count: the number of places.
+        places: the first five of them, each with its sentence.
+    """
+
+    document_id: str
+    count: int
+    places: tuple[AnswerSpan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A value that is computed from the cells of a table, or the documents that mention some words.
+
+    Attributes:
+        operation: "count", "sum", "mean", "difference" or "compare"; "list" or "count" of documents.
         value: the value, with its unit.
-        cells: the cells from which it is computed.
-        first: the first of them with its place.
+        cells: the cells from which it is computed, or the places of the documents.
+        first: the first of them with its place; None where no document mentions the words.
+        words: the words that the documents mention; "" for a table.
+        documents: all documents that mention them, by id.
+        near: ids of other documents, near in meaning; only `Library.mentions` looks for them.
     """
 
     operation: str
     value: str
     cells: tuple[Span, ...]
-    first: AnswerSpan
+    first: AnswerSpan | None
+    words: str = ""
+    documents: tuple[MentioningDocument, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +199,7 @@ class Answer:
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
         decided_by: "reader"; an answer that a model decides is a `Summary`.
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
-        computed: a value computed from the cells of a table, instead of `best`; else None.
+        computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
     """
 

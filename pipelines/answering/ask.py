@@ -348,7 +348,8 @@ class Answerer:
             rejected=tuple(map(placed, answer.rejected)),
             parts=tuple(map(placed, answer.parts)),
             candidates=tuple(map(placed, answer.candidates)),
-            computed=answer.computed and replace(answer.computed, first=placed(answer.computed.first)),
+            computed=answer.computed
+            and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
         )
 
     def _with_verdict(self, span: AnswerSpan, ranked: RankedCandidate, text: str) -> AnswerSpan:

@@ -68,15 +68,19 @@ def search(
     k: Annotated[int, Option("-k", min=1, help="Number of passages.")] = 10,
     results: opt.ResultGroup,
     cluster: opt.ClusterGroup,
+    every: Annotated[bool, Option("--all", help="List all documents that mention the words.")] = False,
     no_wait: opt.NoWait = False,
     json: opt.Json = False,
 ) -> None:
-    """Print the best passages for a question."""
+    """Print the best passages for a question, or all documents that mention words."""
     if opt.question_and_folder(question, folder, index)[0] is None:
         raise BadParameter(f"{question} is a folder: name the words before it", param_hint="QUESTION")
     folder, index, results = opt.in_index_above(folder, index, results)
     options = opt.options_of(SearchOptions, ranking, results, k=k)
     with synced(folder, index, cluster=cluster.options(), wait=not no_wait) as library:
+        if every:
+            answer = library.mentions(question, options.where)
+            return print_json(answer_record(answer)) if json else show_answer(answer)
         with progress(after_s=1) as report:
             report("models", 0, 0)
             result = library.search(question, options, on_progress=report)

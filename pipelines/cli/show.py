@@ -265,8 +265,19 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
 
 
 def _show_computed(computed: Computed) -> None:
-    show((computed.value, "bold green"))
-    _show_dim(f"  {computed_from(computed)}: {place(computed.first)}{_confidence(computed.first)}")
+    show((computed.value, "bold green"), f" with “{computed.words}”" if computed.words else "")
+    for each in computed.documents:
+        first = each.places[0]
+        count = f"  {each.count:,} place{'s' * (each.count > 1)}  "
+        show(
+            "  ",
+            place(replace(first, heading=())),
+            (f"{count}{_cut(shown(first.context), MAX_FIRST_WORDS)}", "dim"),
+        )
+    if computed.near:
+        _show_dim(f"\n{len(computed.near)} more by meaning, without these words: {', '.join(computed.near)}")
+    if computed.first and not computed.documents:
+        _show_dim(f"  {computed_from(computed)}: {place(computed.first)}{_confidence(computed.first)}")
 
 
 def _others(above: Sequence[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterator[AnswerSpan]:

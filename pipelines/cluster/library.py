@@ -132,7 +132,14 @@ def _with_retries(ask: Callable[..., T]) -> Callable[..., T]:
     return ask_again
 
 
-for _method in (Library.search_many, Library.ask_many, Library.spelled, Library.explain, Library.summarize):
+for _method in (
+    Library.search_many,
+    Library.ask_many,
+    Library.mentions,
+    Library.spelled,
+    Library.explain,
+    Library.summarize,
+):
     setattr(ShardedLibrary, _method.__name__, _with_retries(_method))
 
 

@@ -179,6 +179,10 @@ class ShardedSnapshot:
         places = zip(self.places(ids), ids, strict=True)
         return [passage_id for _, passage_id in sorted(places)[:n]]
 
+    def passages_with(self, terms: Sequence[str]) -> Ids:
+        """The passages where a phrase of these terms may begin; see `LivePostings`."""
+        return _global_ids(self._by_shard("passages_with", terms))
+
     # Indexes
 
     def lexical(self, name: str, make: object) -> Index[Terms]:

@@ -336,11 +336,14 @@ class Library:
         """One answer per question; several questions are computed together."""
         options = replace(options or AskOptions(), **changes)
         questions = [checked_question(question) for question in questions]
-
-        def compute(commit: OpenCommit) -> list[Answer]:
-            return commit.answerer(options, on_progress=on_progress).answer(questions)
-
+        compute = partial(OpenCommit.answers, questions=questions, options=options, on_progress=on_progress)
         return self._cached(Answer, questions, options, compute)
+
+    def mentions(self, words: str, where: Filter | None = None) -> Answer:
+        """All documents that mention words, in `computed`, and the names of others near in meaning."""
+        with self._commits.current() as commit:
+            retriever = commit.retriever(SearchOptions(dedupe=False))
+            return commit.mentions(checked_question(words), where, retriever)
 
     def explain(
         self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any

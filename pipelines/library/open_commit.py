@@ -15,6 +15,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.types import (
+    Answer,
     AskOptions,
     Filter,
     ProgressCallback,
@@ -29,6 +30,7 @@ from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
+from ..answering.mentions import mentioned_words, mentions
 from ..answering.spelling import spelling_of
 from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels, default_retriever
 
@@ -169,6 +171,24 @@ class OpenCommit:
         )
         self._answerer = (key, answerer)
         return answerer
+
+    def answers(
+        self, questions: Sequence[str], options: AskOptions, on_progress: ProgressCallback
+    ) -> list[Answer]:
+        """One answer per question; a list of documents takes no model."""
+        lists = {
+            question: self.mentions(question, options.where)
+            for question in questions
+            if mentioned_words(question)
+        }
+        others = [question for question in questions if question not in lists]
+        rest = iter(self.answerer(options, on_progress=on_progress).answer(others) if others else ())
+        return [lists.get(question) or next(rest) for question in questions]
+
+    def mentions(self, question: str, where: Filter | None, retriever: Retriever | None = None) -> Answer:
+        """The documents that mention the words of a question."""
+        spelling = self.spelling(question)
+        return mentions(spelling, self.snapshot, self.analyzer, self.selection(where), retriever)
 
     def selection(self, where: Filter | None) -> Selection | None:
         """The documents and passages that a filter selects, None without one; the last result is kept."""

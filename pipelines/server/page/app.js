@@ -290,24 +290,26 @@ function footnote() {
   return [...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
 }
 
-/** A declined question: candidates, passages to look at, and words that no document mentions. */
-/** A value with the cells from which it is computed; each of them opens its place. */
-function drawComputed({ operation, value, cells, first }) {
-  const places = cells.map((cell, at) => placeOf(at ? { document: first.document, heading: first.heading, ...cell } : first, "cell"));
+/** A value with the cells from which it is computed, or all documents that mention the words; each opens its place. */
+function drawComputed({ operation, value, cells, first, words, documents }) {
+  const places = words ? documents.map((each) => placeOf(each.places[0], "mention"))
+    : cells.map((cell, at) => placeOf(at ? { document: first.document, heading: first.heading, ...cell } : first, "cell"));
+  const shown = words ? places : places.slice(0, CELLS);
   fill(panel("answer"),
     element("article", { class: "card best", id: "computed" },
-      element("p", { class: "kind" }, `Computed: ${operation} of ${counted(cells.length, "cell")}`),
+      element("p", { class: "kind" }, words ? `All documents with “${visible(words)}”` : `Computed: ${operation} of ${counted(cells.length, "cell")}`),
       element("blockquote", { class: "quote", dir: "auto" }, visible(value)),
-      placeButton(places[0], () => openAt(places, 0)),
-      confidenceMeter(first.confidence, record.threshold),
-      element("ol", { class: "cells" }, places.slice(0, CELLS).map((place, at) =>
-        element("li", { dir: "auto" }, button(inLine(place.text), () => openAt(places, at), { class: "inline" })))),
-      places.length > CELLS && note(`and ${places.length - CELLS} more`)),
+      !words && confidenceMeter(first.confidence, record.threshold),
+      element("ol", { class: "cells" }, shown.map((place, at) => element("li", { dir: "auto" },
+        words ? [placeButton(place, () => openAt(places, at)), note(counted(documents[at].count, "place"))]
+          : button(inLine(place.text), () => openAt(places, at), { class: "inline" })))),
+      places.length > shown.length && note(`and ${places.length - shown.length} more`)),
     footnote());
-  say(`Computed: ${value}, in ${citation(places[0])}.`);
+  say(places.length ? `${value}, in ${citation(places[0])}.` : `${value}.`);
   remember(value);
 }
 
+/** A declined question: candidates, passages to look at, and words that no document mentions. */
 function drawDeclined() {
   const { candidates, nearest, hint, searched: { unknown_words: unknown } } = record;
   const places = candidates.map((span) => placeOf(span, "candidate"));

@@ -52,6 +52,14 @@ def test_misspelled_words_are_searched_as_in_one_index(pair):
         assert sharded.spelled(question) == whole.spelled(question)
 
 
+def test_the_documents_that_mention_words_are_those_of_one_index(pair):
+    whole, sharded, _ = pair
+    for words in ("bridge", "stone bridge", "zzzyq"):
+        question = f"Which documents mention {words}?"
+        assert sharded.ask(question).computed == whole.ask(question).computed
+    assert whole.ask("Which documents mention bridge?").computed.documents
+
+
 def test_unread_files_and_parts_of_words_are_those_of_all_shards(pair):
     for library in pair[:2]:
         with library.reading() as snapshot:

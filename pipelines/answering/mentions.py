@@ -1,0 +1,169 @@
+"""Lists and counts of the documents that mention some words: complete, and without a model.
+
+A document mentions words if its text has their content words next to each other, in their order, as terms
+of the analyzer: case and endings do not matter, nor do signs and line ends. Between two the text may also
+have the stop words that the words have there. Stop words at the ends are ignored; words that are all stop
+words must all be there. Front matter, names and what is left out do not count.
+"""
+
+import re
+import time
+from collections.abc import Iterator, Sequence, Set
+
+import numpy as np
+
+from spanwise.types import Answer, AnswerSpan, Computed, Document, MentioningDocument, Spelling, blanked
+
+from ...corpora.passages import passages_at
+from ...corpora.sentences import sentence_spans
+from ...index.analysis import STOP_WORDS, Analyzer, Token
+from ...index.protocol import Ids
+from ...index.snapshot import Snapshot
+from ...reader.spans import enclosing_sentences
+from ...retrieval.protocol import Retriever
+from .ask import N_NEAREST, NOT_DECLINED, placed_span
+from .filters import Selection
+
+MAX_PLACES = 5  # of a document that are shown
+REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
+N_HITS = 20  # passages among which documents are near in meaning
+WORD_END = re.compile(r"\W")
+DOCUMENTS = (
+    r"(?:in )?(?:which|what|how many) (?:of )?(?:(?:the|these|those|our|my|all|other|different) ){0,3}"
+    r"(?:document|doc|file|paper|note|page|letter|(?:e-?)?mail|article|report|memo|transcript|pdf)s?"
+    r"(?: are there| exist| do we have| in (?:this|the) folder)?(?: that| which| do| have| also| ever){0,2} "
+)
+VERBS = (
+    r"(?:mention(?:s|ed)?|contains? (?:information|anything|something|details) (?:about|on)"
+    r"|contain|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|name|refer(?:s|red)? to"
+    r"|discuss(?:es)?|cites?|deals? with|(?:is|are) (?:all )?about(?! to\b| \d))"
+    r" (?:the (?:words?|phrase|(?:term|name|text)(?= [\"“„«])) (?!of\b))?"
+)
+# Words in quotation marks, or others that neither name two things nor are a clause.
+WORDS = (
+    r"[\"“„«](?P<{0}quoted>[^\"“”„«»]{{1,200}})[\"”“»]"
+    r"|(?!(?-i:how|what|whether|that|both|either|neither|any|anything|no|not|nothing|more|less|fewer)\b)"
+    r"(?!(?-i:some|something|only|the (?:most|least|same|following)|at (?:least|most)|information)\b)"
+    r"(?!(?-i:.{{0,200}}\b(?:or|but|who|whose|which|when|where|why|how|if|because)\b))"
+    r"(?P<{0}plain>[^\"“”„«»]{{1,200}}?)"
+)
+ASKED = re.compile(
+    f"{DOCUMENTS}(?:{VERBS}(?:{WORDS.format('')})"
+    f"|(?:(?:is|are|was|were) (?P<_>)|(?:do|does|did) )(?:{WORDS.format('_')}) "
+    r"(?(_)(?:mentioned|named|discussed|cited|referred to)|(?:appear|occur))(?: in)?)(?: at all)?[ ?.!]*",
+    re.I,
+)
+
+
+def mentioned_words(question: str) -> str:
+    """The words of a question for the documents that mention them; "" for another question.
+
+    >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
+    ('the flood', '')
+    """
+    asked = ASKED.fullmatch(" ".join(question.split()))
+    if asked is None:
+        return ""
+    plain = asked["plain"] or asked["_plain"] or ""
+    has_content = any(word not in STOP_WORDS for word in plain.lower().split())
+    return asked["quoted"] or asked["_quoted"] or (plain if has_content else "")
+
+
+def mentions(
+    spelling: Spelling,
+    snapshot: Snapshot,
+    analyzer: Analyzer,
+    selection: Selection | None,
+    retriever: Retriever | None,
+) -> Answer:
+    """All documents that mention the words of a question, which may be the words alone.
+
+    With a retriever also the other documents that it ranks above one of them.
+    """
+    began = time.perf_counter()
+    words = mentioned_words(spelling.text) or spelling.text
+    scope = selection and selection.scope
+    among = selection and selection.passage_ids
+    documents = tuple(_mentioning(words, snapshot, analyzer, among))
+    hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
+    computed = Computed(
+        operation="count" if "how many " in spelling.question.lower() else "list",
+        value=f"{len(documents):,} document{'s' * (len(documents) != 1)}",
+        cells=tuple(place.span for each in documents for place in each.places),
+        first=documents[0].places[0] if documents else None,
+        words=words,
+        documents=documents,
+        near=_near([hit.passage.document_id for hit in hits], {each.document_id for each in documents}),
+    )
+    return Answer(
+        question=spelling.question,
+        best=None,
+        alternatives=(),
+        documents_searched=scope.documents if scope else snapshot.n_documents,
+        passages_searched=scope.passages if scope else snapshot.n_passages,
+        passages_read=0,
+        **NOT_DECLINED,
+        nearest=(),
+        retriever="mentions",
+        timings_ms={"list": (time.perf_counter() - began) * 1000},
+        scope=scope,
+        searched_for=spelling.searched_for,
+        left_out=snapshot.left_out,
+        computed=computed,
+    )
+
+
+def _near(ranking: Sequence[str], mentioning: Set[str]) -> tuple[str, ...]:
+    """The other documents above the last one that mentions the words; the first ones where none does."""
+    last = max((rank for rank, name in enumerate(ranking) if name in mentioning), default=N_NEAREST)
+    return tuple(name for name in dict.fromkeys(ranking[:last]) if name not in mentioning)
+
+
+def _mentioning(
+    words: str, snapshot: Snapshot, analyzer: Analyzer, among: Ids | None
+) -> Iterator[MentioningDocument]:
+    """The documents that mention the words, by id; only passages that hold all terms are read."""
+    tokens = analyzer.tokens(words)
+    content = [token for token in tokens if token.word not in STOP_WORDS] or tokens
+    ids = snapshot.postings().passages_with([analyzer.term(token.word) for token in content])
+    if among is not None:
+        ids = np.intersect1d(ids, among)
+    bounds: dict[str, list[int]] = {}
+    for document_id, *edges in snapshot.places(ids.tolist()):
+        bounds.setdefault(document_id, []).extend(edges)
+    for document_id, edges in sorted(bounds.items()):
+        document = snapshot.document(document_id)
+        text = blanked(document.text, document.left_out)
+        end = WORD_END.search(text, max(edges) + REACH)
+        first = min(edges)
+        read = analyzer.tokens(text[first : end.start() if end else None])
+        terms = "".join(f" {analyzer.term(token.word)}" for token in read)
+        matches = list(_pattern(tokens, content, analyzer).finditer(f"{terms} "))
+        places = []
+        for match in matches[:MAX_PLACES]:
+            number = terms.count(" ", 0, match.start())
+            last = read[number + match[0].count(" ") - 1]
+            places.append(_place(document, text, first + read[number].start, first + last.end))
+        if places:
+            yield MentioningDocument(document_id, len(matches), tuple(places))
+
+
+def _pattern(tokens: Sequence[Token], content: Sequence[Token], analyzer: Analyzer) -> re.Pattern[str]:
+    """Matches the terms from the first content word to the last one, each after a space."""
+    parts = [
+        f" {term}" if token in content else f"(?: {term})?+"
+        for token in tokens[tokens.index(content[0]) : tokens.index(content[-1]) + 1]
+        for term in [re.escape(analyzer.term(token.word))]
+    ]
+    return re.compile("".join([*parts, "(?= )"]))
+
+
+def _place(document: Document, text: str, start: int, end: int) -> AnswerSpan:
+    """A mention with its sentence, at most REACH characters on each side, and its place."""
+    first = max(0, start - REACH)
+    sentences = sentence_spans(text[first : end + REACH])
+    left, right = enclosing_sentences(sentences, start - first, end - first)
+    [sentence] = passages_at(document, [(first + left, first + right)])
+    span = sentence.span(start - sentence.start, end - sentence.start)
+    context = sentence.span(0, len(sentence.text))
+    return placed_span(lambda _: document, AnswerSpan(span, context, sentence, None, 0, 0.0, None))
