@@ -21,7 +21,7 @@ from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
-from .ask import N_NEAREST, NOT_DECLINED, placed_span
+from .ask import N_NEAREST, placed_span
 from .filters import Selection
 
 MAX_PLACES = 5  # of a document that are shown
@@ -82,8 +82,8 @@ def mentions(
     """
     began = time.perf_counter()
     words = mentioned_words(spelling.text) or spelling.text
-    scope = selection and selection.scope
-    among = selection and selection.passage_ids
+    scope = selection.scope if selection else None
+    among = selection.passage_ids if selection else None
     documents = tuple(_mentioning(words, snapshot, analyzer, among))
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
@@ -102,7 +102,8 @@ def mentions(
         documents_searched=scope.documents if scope else snapshot.n_documents,
         passages_searched=scope.passages if scope else snapshot.n_passages,
         passages_read=0,
-        **NOT_DECLINED,
+        rejected=(),
+        missing_terms=(),
         nearest=(),
         retriever="mentions",
         timings_ms={"list": (time.perf_counter() - began) * 1000},

@@ -151,6 +151,7 @@ def ask(
     with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
 
         def answer(question: str) -> None:
+            result: Answer | Summary
             if explain:
                 result = _explain(library, question, options, document, json, verbose)
             else:

@@ -1,7 +1,6 @@
 """The public API: a `Library` is an opened index that can be synced, searched and asked.
 
 library = spanwise.open("notes")
-library.sync()
 answer = library.ask("who founded the mill?")
 """
 
