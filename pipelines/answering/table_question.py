@@ -60,7 +60,7 @@ LIGHT = frozenset(
         "list table includ cost allow come offer support get got make made give given name call number "
         "amount value show hold held take taken happen occur use part one ones per total much mani long far "
         "old big pleas tell s t column row medal chart roster person peopl overal competitor play record "
-        "compet particip receiv achiev earn win won place finish serv score sold sell locat"
+        "compet particip receiv achiev win won place finish serv score sold sell locat"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.

@@ -299,6 +299,7 @@ function drawComputed({ operation, value, cells, first, words, documents }) {
     element("article", { class: "card best", id: "computed" },
       element("p", { class: "kind" }, words ? `All documents with “${visible(words)}”` : `Computed: ${operation} of ${counted(cells.length, "cell")}`),
       element("blockquote", { class: "quote", dir: "auto" }, visible(value)),
+      !words && placeButton(places[0], () => openAt(places, 0)),
       !words && confidenceMeter(first.confidence, record.threshold),
       element("ol", { class: "cells" }, shown.map((place, at) => element("li", { dir: "auto" },
         words ? [placeButton(place, () => openAt(places, at)), note(counted(documents[at].count, "place"))]
