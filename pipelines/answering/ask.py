@@ -50,7 +50,7 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.6
+MIN_TABLE_CONFIDENCE = 0.65
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
 

@@ -222,7 +222,7 @@ def plain(reading: Reading) -> Result | None:
     column, doubt = target
     filled = [row for row in rows if table.rows[row][column]]
     n_values = len({table.rows[row][column] for row in rows})
-    doubt += 0.0 if n_values == 1 else 1.0 if n_values <= 3 else 3.0
+    doubt += 0.0 if n_values == 1 else 0.8 if n_values <= 3 else 3.0
     return reading.result("look up", filled, column, doubt)
 
 

@@ -44,8 +44,11 @@ class TableAnswer:
         return is_inside and span.document_id == self.document.id
 
     def cell(self, row: int, column: int) -> Span:
-        """The span of a cell."""
-        return self._span(*self.table.bounds[row][column])
+        """The span of the words of a cell."""
+        start, end = self.table.bounds[row][column]
+        words = self.table.rows[row][column]
+        is_part = self.document.text.startswith(words, start)
+        return self._span(start, start + len(words) if is_part else end)
 
     def row(self, row: int) -> Span:
         """The span of a row."""
