@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from spanwise.types import Bounds, Document, Table, blanked
+from spanwise.types import Bounds, Document, Passage, Table, blanked
 
 from .readers.builder import BAR, one_line
 from .readers.csv import HEAD, VALUE, cell_bounds, find_delimiter, records
@@ -19,6 +19,7 @@ from .readers.csv import HEAD, VALUE, cell_bounds, find_delimiter, records
 Rows = list[list[Bounds]]
 
 MAX_HEADERS = 3  # rows
+RECORD_LABELS = ("row ", "record ")  # of CSV and JSON lines
 SAMPLE = 50  # rows that are compared with the first ones
 BAR_LINES = re.compile(r"(?:(?>^[^\n]*? \|(?= |$))[^\n]*+(?:\n|\Z)){2,}+", re.M)
 FENCED = re.compile(r"^[ \t>]{0,12}(?P<mark>`{3,}+|~{3,}+)(?s:.*?)(?:\n[ \t>]{0,12}(?P=mark)|\Z)", re.M)
@@ -34,6 +35,11 @@ MARKDOWN_CELL = re.compile(r"(?:\\.|[^|\\\n])+|(?<=\|)(?=\|)")
 RECORD_LINE = re.compile(r"^(?P<key>[^\s:][^:\n]{0,99}): ?(?P<value>[^\n]*)$|^(?P<end>)$", re.M)
 YEAR = re.compile(r"(?:19|20)[0-9]{2}(?:[-/–][0-9]{2,4})?")
 INNER = re.compile(r"\S(?:.*\S)?", re.S)
+
+
+def may_hold_rows(passage: Passage) -> bool:
+    """False for a passage outside all tables, without reading its document."""
+    return "|" in passage.text or passage.label.startswith(RECORD_LABELS)
 
 
 def find_tables(document: Document) -> list[Table]:
@@ -73,7 +79,7 @@ def _table(text: str, rows: Rows, n_headers: int) -> Table:
 
 
 def _without_titles(rows: Rows) -> Rows:
-    """The rows from the first one with two filled cells on, in which most rows have equal counts."""
+    """The rows from the first one with two filled cells on; those above are titles."""
     for number, row in enumerate(rows):
         if sum(end > start for start, end in row) > 1:
             return rows[number:]

@@ -186,8 +186,10 @@ class Answerer:
 
     def _named(self, question: str, passage: Passage) -> Passage:
         """The passage as the reader sees it: below its path, if only the path has a word of the question."""
-        lacking = set(self.analyzer.question_terms(question)) & self.analyzer.name_terms(passage.document_id)
-        if lacking.issubset(self.analyzer.terms(indexed_text(passage))):
+        named = self.analyzer.name_terms(passage.document_id).intersection(
+            self.analyzer.question_terms(question)
+        )
+        if not named or named.issubset(self.analyzer.terms(indexed_text(passage))):
             return passage
         return replace(passage, heading=(name_of(passage.document_id), *passage.heading))
 

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from spanwise.types import Document, Hit, Passage, Span
 
-from ...corpora.tables import find_tables
+from ...corpora.tables import find_tables, may_hold_rows
 from ...index.analysis import Analyzer
 from .lookup import Result, look_up
 from .table_text import TableText
@@ -84,11 +84,16 @@ class TableFinder:
         return TableAnswer(result, table, document, 1 / (1 + math.exp(-(SLOPE * score + OFFSET))))
 
     def _near(self, hits: Sequence[Hit]) -> Iterator[tuple[Document, TableText, Passage]]:
-        """The tables that hold a part of a passage, each once, with the best such passage."""
+        """The tables that hold a part of a passage, each once, with the best such passage.
+
+        Only documents with a passage that looks like rows are read.
+        """
         by_document: dict[str, list[Passage]] = {}
         for hit in hits:
             by_document.setdefault(hit.passage.document_id, []).append(hit.passage)
         for document_id, passages in by_document.items():
+            if not any(map(may_hold_rows, passages)):
+                continue
             document, tables = self._tables(document_id)
             for table in tables:
                 parts = (p for p in passages if p.start < table.end and table.start < p.end)

@@ -6,8 +6,8 @@ import pytest
 
 from spanwise.corpora.readers.builder import build_document
 from spanwise.corpora.readers.csv import read as read_csv
-from spanwise.corpora.tables import count_headers, find_tables
-from spanwise.types import Document, Table
+from spanwise.corpora.tables import count_headers, find_tables, may_hold_rows
+from spanwise.types import Document, Passage, Table
 
 MARKDOWN = """# Prices
 
@@ -105,3 +105,17 @@ def test_a_header_is_known_by_its_form(rows, n_headers):
 def test_a_million_bars_take_linear_time():
     assert find_tables(document("|" * 1_000_000, "text/markdown")) == []
     assert find_tables(document("a |" * 300_000 + "\n" + "b | c")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "may_hold"),
+    [
+        ("Pro | 450 EUR", "", True),
+        ("2001,Ada Rook", "row 2", True),
+        ("user: ines", "record 1", True),
+        ("The mill burned, they say.", "", False),
+    ],
+)
+def test_only_passages_that_look_like_rows_may_hold_some(text, label, may_hold):
+    passage = Passage(1, "a", 0, len(text), text, label=label)
+    assert may_hold_rows(passage) is may_hold
