@@ -6,9 +6,9 @@ Two passages are compared by their term 3-grams. A hit repeats a better one when
 
 This is containment, not resemblance. A shortened copy is folded into the full text, but a longer version is
 not folded into a shorter one. A hit with a term of the question that the better hit lacks is not folded, nor
-is one that overlaps with it; terms of its path count. Where one of two hits lacks a term of the question,
-the share must be 1: sheets of one template stay apart. With `numbers`, or a number in the question, a hit
-with a number that the better hit lacks is not folded either: versions of a fact differ in their figures.
+is one that overlaps with it; terms of the question in a path count. Where one of two hits lacks a term of the
+question, the share must be 1: sheets of one template stay apart. With `numbers`, or a number in the question,
+a hit with a number that the better hit lacks is not folded either: versions of a fact differ in their figures.
 
 Source: Broder, "On the resemblance and containment of documents", 1997. Deviation: no sketches.
 """
@@ -108,7 +108,7 @@ class DeduplicatingRetriever:
             terms = self._terms_of(hit.passage.readable)
             grams = shingles(terms)
             names = self._analyzer.name_terms(hit.passage.document_id)
-            distinctive = self._distinctive([*terms, *names], question_terms)
+            distinctive = self._distinctive(terms, question_terms) | (question_terms & names)
             n_shared = Counter(chain.from_iterable([groups_with.get(gram, ()) for gram in grams]))
             near = sorted(position for position, n in n_shared.items() if n >= self._rule.share * len(grams))
             # Where the question tells near-duplicates apart, only repetitions are folded.

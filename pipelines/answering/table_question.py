@@ -73,8 +73,8 @@ OPERATORS = frozenset(
 )
 AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
 REWRITTEN = [
-    (re.compile(r"\b([0-9][0-9,.]*) or (?:more|higher|above|greater)\b"), r"at least \1"),
-    (re.compile(r"\b([0-9][0-9,.]*) or (?:less|fewer|lower|below)\b"), r"at most \1"),
+    (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:more|higher|above|greater)\b"), r"at least \1"),
+    (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:less|fewer|lower|below)\b"), r"at most \1"),
     (re.compile(r"\b(?:between|from) ([0-9]{4}) (?:and|to|until) ([0-9]{4})\b"), r"at least \1 at most \2"),
     (re.compile(r"(?<=[a-z] )[$€£](?=[0-9])"), ""),
     *(
