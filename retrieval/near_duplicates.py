@@ -8,7 +8,7 @@ This is containment, not resemblance. A shortened copy is folded into the full t
 not folded into a shorter one. A hit with a term of the question that the better hit lacks is not folded, nor
 is one that overlaps with it; terms of the question in a path count. Where one of two hits lacks a term of the
 question, the share must be 1: sheets of one template stay apart. With `numbers`, or a number in the question,
-a hit with a number that the better hit lacks is not folded either: versions of a fact differ in their figures.
+a hit with a number that the better hit lacks is not folded: versions of a fact differ in their figures.
 
 Source: Broder, "On the resemblance and containment of documents", 1997. Deviation: no sketches.
 """
