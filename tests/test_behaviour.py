@@ -22,6 +22,7 @@ import pytest
 import spanwise
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.pipelines.cli import main
+from spanwise.pipelines.evaluation.corpus import read_questions
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden" / "behaviour.json"
@@ -157,6 +158,13 @@ def recorded() -> dict[str, Any]:
 
 def test_texts_and_passages_are_those_recorded(library: spanwise.Library, recorded: dict[str, Any]) -> None:
     assert digest(library) == recorded["digest"]
+
+
+def test_gold_answers_stand_in_their_documents(library: spanwise.Library) -> None:
+    for asked in read_questions(ROOT / "corpora/sample/questions-yes-no-how-to.jsonl"):
+        texts = [" ".join(library.document(name).text.split()) for name in asked.documents]
+        for answer in asked.answers:
+            assert any(answer in text for text in texts), asked.id
 
 
 @pytest.mark.parametrize("name", RETRIEVERS)

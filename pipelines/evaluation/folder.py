@@ -10,7 +10,8 @@ answer_recall@k                 share of the answerable questions for which one 
                                 a gold answer in a named document
 ms_retrieve, ms                 medians over the questions, in milliseconds: retrieval, and all stages
 steps_complete                  share of the questions with a gold list whose steps hold all of it
-verdict_right                   share of right answers to yes-no questions whose "yes" or "no" is right
+verdict_shown                   share of the right answers to yes-no questions that say "yes" or "no"
+verdict_right                   share of those whose "yes" or "no" is right
 passages_read                   the mean over the questions
 by_type                         counts of verdicts by the type of question
 index_bytes                     the bytes of the index that the retriever reads beside the text
@@ -49,6 +50,7 @@ CUTOFFS = (1, 5, 20)
 TOP = 3  # answers shown, the best one included
 CANDIDATES = 2  # of a declined question that are judged
 COUNTED = ("right_span", "right_top3", "right_shown")
+SHARES = ("verdict_shown", "verdict_right", "steps_complete")
 KINDS = {"dense": ("vectors",), "colbert": ("tokens", "codebook")}  # all others: postings
 
 
@@ -125,7 +127,9 @@ def folder_record(
         shown = answer.candidates[:CANDIDATES] if answer.best is None else [answer.best]
         holds = [holds_answer(question, hit.passage) for hit in hits]
         if question.verdict and answer.best is not None and verdict is Verdict.RIGHT:
-            scores["verdict_right"] = float(answer.best.verdict == question.verdict)
+            scores["verdict_shown"] = float(bool(answer.best.verdict))
+            if answer.best.verdict:
+                scores["verdict_right"] = float(answer.best.verdict == question.verdict)
         if (complete := is_complete(question, answer.steps)) is not None:
             scores["steps_complete"] = float(complete)
         scores |= {
@@ -176,7 +180,7 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
     counts = sum(by_type.values(), Counter[str]())
     shares = {
         name: [record.scores[name] for record in records if name in record.scores]
-        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), "verdict_right", "steps_complete")
+        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), *SHARES)
     }
     hidden = [record.scores["nothing_shown"] for record in records if "nothing_shown" in record.scores]
     read = [record.passages_read for record in records if record.passages_read is not None]

@@ -58,11 +58,12 @@ def test_every_verdict_is_counted(scripted, tmp_path: Path) -> None:
 def test_the_verdict_on_a_yes_no_question_is_counted_apart(scripted) -> None:
     asked = replace(QUESTIONS[0], type="yes-no", verdict="yes")
     [answer] = scripted.ask_many([asked.question], BM25)
-    for verdict, score in (("yes", 1.0), ("no", 0.0), (None, 0.0)):
+    for verdict, shown, score in (("yes", 1.0, 1.0), ("no", 1.0, 0.0), (None, 0.0, None)):
         judged = replace(answer, best=replace(answer.best, verdict=verdict))
         figures = folder_figures([folder_record(asked, judged, (), 20, "bm25")])
         assert figures["right_top1"] == 1
-        assert figures["verdict_right"] == score
+        assert figures["verdict_shown"] == shown
+        assert figures.get("verdict_right") == score
 
 
 def test_a_span_alone_is_judged_apart_from_its_sentence(scripted) -> None:
