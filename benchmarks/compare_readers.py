@@ -23,7 +23,6 @@ import spanwise
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.eval.questions import Verdict, judge_answer
 from spanwise.eval.significance import compare
-from spanwise.pipelines.answering.candidates import passage_span
 from spanwise.reader.spans import enclosing_sentences
 from spanwise.types import AnswerSpan, Passage
 
@@ -85,8 +84,7 @@ def answer_span(passages: Sequence[Passage], place: Place) -> AnswerSpan | None:
     number, start, end = place
     passage = passages[number]
     around = enclosing_sentences(sentence_spans(passage.text), start, end)
-    span = passage_span(passage, start, end)
-    return AnswerSpan(span, passage_span(passage, *around), passage, None, 1, 0.0, None)
+    return AnswerSpan(passage.span(start, end), passage.span(*around), passage, None, 1, 0.0, None)
 
 
 def main() -> None:

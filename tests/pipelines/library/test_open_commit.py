@@ -39,6 +39,7 @@ def write(path, name, text) -> None:
 
 def log_after_checkpoint(path) -> int:
     with Store.open(path) as other:
+        other._catalog.rows("PRAGMA busy_timeout = 100")
         other._catalog.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         return (path / "catalog.sqlite-wal").stat().st_size
 
