@@ -161,7 +161,7 @@ def test_texts_and_passages_are_those_recorded(library: spanwise.Library, record
 
 
 def test_gold_answers_stand_in_their_documents(library: spanwise.Library) -> None:
-    for asked in read_questions(ROOT / "corpora/sample/questions-yes-no-how-to.jsonl"):
+    for asked in read_questions(ROOT / "eval/questions/sample-yes-no.jsonl"):
         texts = [" ".join(library.document(name).text.split()) for name in asked.documents]
         for answer in asked.answers:
             assert any(answer in text for text in texts), asked.id

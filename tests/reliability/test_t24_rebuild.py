@@ -5,6 +5,7 @@ T25: one folder gives one index, byte for byte, in whatever order and with whate
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -12,8 +13,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ from hypothesis.stateful import (
 from workload import Change, commit, commit_and_die
 
 import spanwise
+from spanwise.corpora import folder as walking
 from spanwise.index.catalog import Catalog
 from spanwise.index.store import Store
 
@@ -142,10 +144,10 @@ def test_any_life_ranks_like_a_fresh_build(memory, record, monkeypatch, times) -
 PLACES = ("a/b/x.md", "a/b/y.md", "a/z.md", "c/x.md", "c/d/w.md")
 
 
-def edit(folder: Path, draw: random.Random) -> None:
-    """Write, delete or move a file, or empty or delete the folder that it is in."""
+def edit(folder: Path, closed: set[Path], draw: random.Random) -> None:
+    """Write, delete or move a file, or empty, delete, close or open the folder that it is in."""
     path = folder / draw.choice(PLACES)
-    match draw.choice(("write", "write", "delete", "move", "empty", "drop")):
+    match draw.choice(("write", "write", "delete", "move", "empty", "drop", "close", "open")):
         case "write":
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(f"The mill of {draw.choice(WORDS)}.\n")
@@ -159,29 +161,51 @@ def edit(folder: Path, draw: random.Random) -> None:
             shutil.rmtree(path.parent, ignore_errors=True)
             if how == "empty":
                 path.parent.mkdir(parents=True)
+        case "close":
+            closed.add(path.parent)
+        case "open":
+            closed.discard(path.parent)
 
 
-def is_out_of_reach(path: Path) -> bool:
-    """True if the nearest folder above that is there holds no file."""
+def is_listed(path: Path, closed: set[Path]) -> bool:
+    """False below a folder that is closed to its reader."""
+    return closed.isdisjoint(path.parents)
+
+
+def is_out_of_reach(path: Path, closed: set[Path]) -> bool:
+    """True if the nearest folder above that is there is closed, or holds no file that is listed."""
     nearest = next(above for above in path.parents if above.is_dir())
-    return not any(below.is_file() for below in nearest.rglob("*"))
+    files = (below for below in nearest.rglob("*") if below.is_file())
+    return not any(is_listed(file, closed) for file in files)
 
 
 @pytest.mark.times(15, 150, 1500)
-def test_any_edits_of_a_folder_delete_only_what_is_gone(tmp_path, record, times) -> None:
+def test_any_edits_of_a_folder_delete_only_what_is_gone(tmp_path, record, monkeypatch, times) -> None:
     draw = random.Random(times)
     folder = tmp_path / "notes"
     folder.mkdir()
+    closed: set[Path] = set()
+    opened_folder = walking._opened_folder
+
+    def opened_unless_closed(root: Path, place: PurePosixPath) -> AbstractContextManager[int]:
+        if root / place in closed:  # permissions mean nothing to an administrator
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened_folder(root, place)
+
+    monkeypatch.setattr(walking, "_opened_folder", opened_unless_closed)
     held: dict[str, str] = {}
     n_kept = 0
     with spanwise.open(folder, tmp_path / "index") as library:
         for _ in range(times):
             for _ in range(draw.randint(1, 3)):
-                edit(folder, draw)
-            texts = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.md")}
+                edit(folder, closed, draw)
+            listed = [path for path in folder.rglob("*.md") if is_listed(path, closed)]
+            texts = {str(path.relative_to(folder)): path.read_text() for path in listed}
             arrived = {text for name, text in texts.items() if held.get(name) != text}
             gone = held.keys() - texts.keys()
-            kept = {name for name in gone if held[name] not in arrived and is_out_of_reach(folder / name)}
+            kept = {
+                name for name in gone if held[name] not in arrived and is_out_of_reach(folder / name, closed)
+            }
             held = texts | {name: held[name] for name in kept}
             assert library.sync(vectors=False, workers=1).kept == len(kept)
             assert {name: library.document(name).text for name in library.snapshot.files()} == held
