@@ -99,7 +99,7 @@ class MaxScore:
         """The results of the compiled search; many questions are shared out among threads."""
         n_threads: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         norms = self._norms
-        k1 = self._saturation.k1
+        k1 = float(self._saturation.k1)  # an int would be compiled for again
         places, terms, weights, ends, _ = arguments
 
         def run(first: int, last: int) -> Any:
@@ -141,7 +141,7 @@ class MaxScore:
         df = statistics.df[name]
         prepared: _PreparedTerm | None = term.prepared
         if prepared is None or prepared.norms is not self._norms or prepared.df != df:
-            arrays = prepare(term.rows, term.counts, self._norms, self._saturation.k1)
+            arrays = prepare(term.rows, term.counts, self._norms, float(self._saturation.k1))
             addresses = [array.ctypes.data for array in (term.counts, *arrays)]
             sizes = (len(term.rows), len(arrays[1]))
             place = pack("9q", *addresses[:2], *sizes, *addresses[2:], term.counts.itemsize)

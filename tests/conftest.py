@@ -54,7 +54,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of tests/reliability `reliability`, except those marked `smoke`."""
+    """Mark the tests of tests/reliability `reliability`, except those marked `smoke`.
+
+    The search that takes longest to compile comes first, so that the second process finds it compiled.
+    """
+    items.sort(key=lambda item: item.path.name != "test_maxscore.py")
     for item in items:
         if RELIABILITY in item.path.parents and not item.get_closest_marker("smoke"):
             item.add_marker("reliability")

@@ -61,7 +61,7 @@ def loaded(tmp_path_factory):
     return load
 
 
-@pytest.fixture(params=["llama.cpp", "transformers", "server"])
+@pytest.fixture(params=[pytest.param("llama.cpp", marks=pytest.mark.reliability), "transformers", "server"])
 def generator(request, loaded, server):
     if request.param == "server":
         return load_generator("openai:tiny", server.url)

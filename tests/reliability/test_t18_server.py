@@ -80,15 +80,16 @@ def index(module_memory) -> Path:
         (folder / f"{number}.md").write_text(f"# Mill {number}\n\nMill {number} was founded by Ada Rook.\n")
     (folder / "guide.md").write_text(GUIDE)
     (folder / "hostile.md").write_text(HOSTILE_GUIDE)
-    (folder / "brackets.md").write_text(
-        f"# Ink\n\nThe ink was mixed by Lo Marsh.\n\n{'[' * 100_000}\n\n{'**a ' * 25_000}\n"
-    )
     (folder / "hostile.html").write_text(
         "<p>The bell was cast by Ute Falk.</p><script>window.hacked = 1</script>"
         "&lt;img src=x onerror='window.hacked=1'&gt;"
     )
     with spanwise.open(folder, index=module_memory / "index") as library:
         library.sync()
+        (folder / "brackets.md").write_text(
+            f"# Ink\n\nThe ink was mixed by Lo Marsh.\n\n{'[' * 100_000}\n\n{'**a ' * 25_000}\n"
+        )
+        library.sync(vectors=False)
     return module_memory / "index"
 
 
