@@ -255,8 +255,8 @@ class Answerer:
             threshold = self.calibration.threshold
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
-        spans = [self._with_verdict(answer_span(each), each, spelling.text) for each in distinct]
-        shown = merge_same_answers([replace(span, duplicates=duplicates[span.passage.id]) for span in spans])
+        spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
+        shown = merge_same_answers(spans)
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
         scope = self.selection.scope if self.selection else None
         answer = Answer(
@@ -336,6 +336,8 @@ class Answerer:
     def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
+        if threshold and self.tables and self.tables.in_cell(best):
+            threshold = max(threshold, MIN_TABLE_CONFIDENCE)
         return threshold is None or best.confidence >= threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:
@@ -354,8 +356,13 @@ class Answerer:
             and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
         )
 
-    def _with_verdict(self, span: AnswerSpan, ranked: RankedCandidate, text: str) -> AnswerSpan:
-        """The span with yes or no if the question asks for that and the rule is certain enough."""
+    def _completed(
+        self, ranked: RankedCandidate, text: str, duplicates: Mapping[int, Sequence[Passage]]
+    ) -> AnswerSpan:
+        """The span, cut to a cell, with yes or no if that is asked for and the rule is certain enough."""
+        span = answer_span(ranked)
+        cell = self.tables.in_cell(span) if self.tables else None
+        span = replace(span, span=cell or span.span, duplicates=tuple(duplicates[span.passage.id]))
         if self.calibration is None or text.lower().startswith(QUESTION_WORDS):
             return span
         rule = self.calibration.verdicts

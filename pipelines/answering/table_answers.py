@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
 
-from spanwise.types import Document, Hit, Passage, Span
+from spanwise.types import AnswerSpan, Document, Hit, Passage, Span
 
 from ...corpora.tables import find_tables, may_hold_rows
 from ...index.analysis import Analyzer
 from .lookup import Result, look_up
-from .table_text import TableText
+from .table_text import MAX_CELL, TableText
 
 # P(right) = 1 / (1 + exp(-(SLOPE * score + OFFSET))), fitted on WikiTableQuestions.
 SLOPE = 1.3
@@ -82,6 +83,26 @@ class TableFinder:
         )
         score = result.score - DOUBT * is_doubtful
         return TableAnswer(result, table, document, 1 / (1 + math.exp(-(SLOPE * score + OFFSET))))
+
+    def in_cell(self, answer: AnswerSpan) -> Span | None:
+        """The part of an answer in one cell: the first that it touches, or the second if that names the row.
+
+        None outside of tables, in the header and in prose.
+        """
+        if not may_hold_rows(answer.passage):
+            return None
+        span = answer.span
+        document, tables = self._tables(span.document_id)
+        bounds = next((table.bounds for table in tables if table.start <= span.start < table.end), ())
+        row = bisect_right(bounds, span.start, key=lambda cells: cells[0][0]) - 1
+        cells = bounds[row] if row >= 0 else ()
+        touched = [cell for cell in cells if cell[0] < span.end and span.start < cell[1]]
+        is_name = len(touched) > 1 and touched[0] == cells[0]
+        for first, after in touched[is_name : is_name + 1]:
+            if after - first <= MAX_CELL:
+                start, end = max(first, span.start), min(after, span.end)
+                return Span(document.id, start, end, document.text[start:end])
+        return None
 
     def _near(self, hits: Sequence[Hit]) -> Iterator[tuple[Document, TableText, Passage]]:
         """The tables that hold a part of a passage, each once, with the best such passage.
