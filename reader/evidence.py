@@ -127,6 +127,23 @@ class VerdictRule:
 
 
 @dataclass(frozen=True, slots=True)
+class UnseenFolders:
+    """How questions without an answer fare about folders that were left out of the fit, each in turn.
+
+    folders: the number of folders.
+    absent: the number of questions without an answer.
+    answered: how many of them are answered.
+    lowest, highest: the lowest and the highest share answered of a folder.
+    """
+
+    folders: int
+    absent: int
+    answered: int
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """Fitted weights of evidence and confidence; a feature without a weight does not count.
 
@@ -138,6 +155,7 @@ class Calibration:
     confidence_weights: weights of features that count only in the confidence.
     stopping: the rule for early exit; None reads all passages.
     verdicts: the rule for "yes" and "no"; None shows neither.
+    unseen: what the threshold answers about folders that were left out.
     """
 
     weights: Mapping[str, float]
@@ -149,6 +167,7 @@ class Calibration:
     confidence_weights: Mapping[str, float] = field(default_factory=dict)
     stopping: EarlyExit | None = None
     verdicts: VerdictRule | None = None
+    unseen: UnseenFolders | None = None
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""
@@ -179,6 +198,8 @@ class Calibration:
                 values[STOPPING] = EarlyExit.parse(values[STOPPING])
             if values.get(VERDICTS) is not None:
                 values[VERDICTS] = VerdictRule(**{key: float(values[VERDICTS][key]) for key in RULE})
+            if values.get("unseen") is not None:
+                values["unseen"] = UnseenFolders(**values["unseen"])
             calibration = cls(**values)
             weighed = {*calibration.weights, *calibration.confidence_weights}
         except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -97,6 +97,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(record["rejected"]),
         "skipped": _total(record["skipped"]),
+        "declining": _unseen(record["unseen"]),
         "cache": _cache(record["cache"]),
     }
     for name, value in rows.items():
@@ -126,6 +127,15 @@ def _colbert(colbert: Mapping[str, Any] | None) -> str:
     return (
         f"{colbert['tokens']:,} token vectors of {colbert['passages']} passages by {colbert['model']}, "
         f"{colbert['missing']} missing ({colbert['bytes'] / 1e6:.1f} MB)"
+    )
+
+
+def _unseen(unseen: Mapping[str, Any] | None) -> str:
+    if unseen is None:
+        return ""
+    return (
+        f"of {unseen['absent']} questions without an answer about {unseen['folders']} unseen folders "
+        f"{unseen['answered']} are answered ({unseen['lowest']:.0%} to {unseen['highest']:.0%} of a folder)"
     )
 
 

@@ -25,7 +25,9 @@ from ...index.ann import CACHE as CODES
 from ...index.schema import UnreadFile
 from ...index.shards import is_sharded, shard_folders
 from ...index.store import Store
-from ...models.model_files import wrong_weights
+from ...models.model_files import BUILTIN, wrong_weights
+from ...reader.evidence import Calibrations
+from ...reader.load import CALIBRATION, reader_folder
 from ..folders import CATALOG_NAME, Root, is_writable, list_roots, read_roots, resolve_index
 from .answer_cache import CACHE_NAME, AnswerCache
 from .loaded_models import COLBERT, MODEL, RERANKER, VECTORS, LoadedModels, ModelKind, command
@@ -50,6 +52,7 @@ def status_record(
     missing = missing_vectors(snapshot, model)
     refusals = list(snapshot.unread_files().values())
     absent = sum(state.is_absent for state in snapshot.files().values())
+    unseen = Calibrations.load(reader_folder(BUILTIN) / CALIBRATION).fallback.unseen
     return {
         "index": str(index),
         "roots": [
@@ -73,6 +76,7 @@ def status_record(
         "remarks": sum("remark" in document.metadata for document in documents),
         "rejected": _reasons(refusals, "rejected"),
         "skipped": _reasons(refusals, "skipped"),
+        "unseen": unseen and asdict(unseen),
         "cache": cache_record(index, is_caching),
     }
 

@@ -1,10 +1,10 @@
 """`calibrate`: fits a reader's confidence on questions about folders that it was not trained on.
 
-It fits weights that rank the candidates of a question, the rule that ends reading early, confidence in the
-best candidate, and the threshold below which a question is declined: the lowest one that answers at most a
-tenth of the questions without an answer.
+It fits weights that rank the candidates of a question, the rule that ends reading early, and confidence in
+the best candidate. Each folder is left out in turn: all this is fitted on the others, and measured on the one
+left out. The threshold below which a question is declined is the lowest one that answers at most a tenth of
+the questions without an answer about the folders left out, and 15 % of those about any of them.
 
-Each folder is left out in turn: everything is fitted on the others, and measured on the one left out.
 Everyday wordings are asked, fitted on and left out with their questions. Figures are given for all questions,
 and for each kind of wording.
 """
@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from ...reader.evidence import (
     Calibration,
     Calibrations,
     EarlyExit,
+    UnseenFolders,
     VerdictRule,
 )
 from ...reader.load import CALIBRATION, load_reader
@@ -45,6 +46,7 @@ FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 SURE = 0.92  # share of the verdicts shown that are right
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
+MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
 right answers looks like one without any."""
@@ -67,7 +69,6 @@ class Judgement:
     """The best candidate of a question, judged.
 
     confidence: in the best candidate; 0 without one.
-    is_answered: true unless the question is declined.
     right: true if the candidate is right as it is shown.
     right_span: true if its span alone is right.
     answerable: true for a question with an answer.
@@ -77,7 +78,6 @@ class Judgement:
     """
 
     confidence: float
-    is_answered: bool
     right: bool
     right_span: bool
     answerable: bool
@@ -109,11 +109,14 @@ def calibrate(
         raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
     fitted_on = f"{len(observations)} questions about {', '.join(groups)}, {retriever}"
     whole = fit(observations, loaded.digest, fitted_on, loaded.answers_null)
-    held_out: list[Judgement] = []
+    by_group: list[list[Judgement]] = []
     for group in groups:
         inside = [observation for observation in observations if observation.group == group]
         outside = [observation for observation in observations if observation.group != group]
-        held_out += judge(inside, fit(outside, "", "", loaded.answers_null))
+        by_group.append(judge(inside, fit(outside, "", "", loaded.answers_null)))
+    threshold, unseen = unseen_folders(by_group)
+    whole = replace(whole, threshold=threshold, unseen=unseen)
+    held_out = list(chain.from_iterable(by_group))
     wordings = {
         name: [judgement for judgement in held_out if judgement.everyday is everyday]
         for name, everyday in (("plain", False), ("everyday", True))
@@ -125,8 +128,9 @@ def calibrate(
         "confidence_weights": dict(whole.confidence_weights),
         "slope": whole.slope,
         "offset": whole.offset,
-        "held_out": held_out_figures(held_out)
-        | {name: held_out_figures(part) if part else None for name, part in wordings.items()},
+        "unseen": asdict(unseen),
+        "held_out": held_out_figures(held_out, threshold)
+        | {name: held_out_figures(part, threshold) if part else None for name, part in wordings.items()},
         "stopping": stopping
         and {"first": stopping.first, "unread": stopping.unread, "changed": stopping.changed},
     }
@@ -234,16 +238,13 @@ def fit(
             "and wrong ones. Ask more questions"
         )
     model = fit_logistic([best.values for best in bests], [float(best.candidate.right) for best in bests])
-    calibration = replace(
+    return replace(
         ranking,
         slope=model.weights[0],
         offset=model.bias,
         confidence_weights=dict(zip(CONFIDENCE, model.weights[1:], strict=True)),
         stopping=stopping,
     )
-    judgements = judge(observations, calibration)
-    absent = [judgement.confidence for judgement in judgements if not judgement.answerable]
-    return replace(calibration, threshold=threshold_at(absent, MAX_FALSE))
 
 
 def judge(observations: Sequence[Observation], calibration: Calibration) -> list[Judgement]:
@@ -256,7 +257,6 @@ def judge(observations: Sequence[Observation], calibration: Calibration) -> list
             confidence = calibration.confidence(best.evidence, best.candidate.features)
         judgement = Judgement(
             confidence,
-            confidence >= calibration.threshold,
             best is not None and best.candidate.right,
             best is not None and best.candidate.right_span,
             observation.answerable,
@@ -293,8 +293,22 @@ def shown_candidates(observation: Observation, calibration: Calibration) -> tupl
     return tuple(shown[:N_CANDIDATES])
 
 
-def held_out_figures(judgements: Sequence[Judgement]) -> dict[str, Any]:
+def unseen_folders(by_group: Sequence[Sequence[Judgement]]) -> tuple[float, UnseenFolders]:
+    """The threshold for folders that were left out of the fit, and what it answers about them."""
+    absent = [[each.confidence for each in part if not each.answerable] for part in by_group]
+    pooled = list(chain.from_iterable(absent))
+    threshold = max(
+        threshold_at(pooled, MAX_FALSE), *(threshold_at(part, MAX_FALSE_OF_FOLDER) for part in absent)
+    )
+    answered = [sum(confidence >= threshold for confidence in part) for part in absent]
+    shares = [n / max(1, len(part)) for n, part in zip(answered, absent, strict=True)]
+    return threshold, UnseenFolders(len(absent), len(pooled), sum(answered), min(shares), max(shares))
+
+
+def held_out_figures(judgements: Sequence[Judgement], threshold: float) -> dict[str, Any]:
     """Shares of the questions with an answer, of those without one, and figures of the confidences.
+
+    A question is answered from `threshold` on.
 
     right: answered and right as shown.
     right_span: answered, and the span alone is right.
@@ -310,20 +324,24 @@ def held_out_figures(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """
     present = [judgement for judgement in judgements if judgement.answerable]
     absent = [judgement for judgement in judgements if not judgement.answerable]
-    threshold = threshold_at([judgement.confidence for judgement in absent], MAX_FALSE)
+    strict = threshold_at([judgement.confidence for judgement in absent], MAX_FALSE)
     passages = [judgement.passage_right for judgement in present if judgement.passage_right is not None]
     confidences = [judgement.confidence for judgement in judgements]
     outcomes = [float(judgement.right) for judgement in judgements]
+
+    def is_shown(each: Judgement) -> bool:
+        return each.right if each.confidence >= threshold else any(each.candidates)
+
     return {
-        "right": _share([each.right and each.is_answered for each in present]),
-        "right_span": _share([each.right_span and each.is_answered for each in present]),
+        "right": _share([each.right and each.confidence >= threshold for each in present]),
+        "right_span": _share([each.right_span and each.confidence >= threshold for each in present]),
         "right_forced": _share([each.right for each in present]),
         "right_span_forced": _share([each.right_span for each in present]),
-        "right_shown": _share([each.right if each.is_answered else any(each.candidates) for each in present]),
-        "right_at_10": _share([each.right and each.confidence >= threshold for each in present]),
+        "right_shown": _share([is_shown(each) for each in present]),
+        "right_at_10": _share([each.right and each.confidence >= strict for each in present]),
         "passage_right": _share(passages) if passages else None,
-        "false": _share([each.is_answered for each in absent]),
-        "absent_shown": _share([each.is_answered or bool(each.candidates) for each in absent]),
+        "false": _share([each.confidence >= threshold for each in absent]),
+        "absent_shown": _share([each.confidence >= threshold or bool(each.candidates) for each in absent]),
         "ece": expected_calibration_error(confidences, outcomes, equal_mass=True),
         "aurc": aurc(confidences, outcomes),
     }

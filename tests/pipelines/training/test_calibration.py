@@ -24,6 +24,7 @@ from spanwise.pipelines.training.calibration import (
     keep_calibration,
     shortened,
     shown_candidates,
+    unseen_folders,
 )
 from spanwise.pipelines.training.candidate_observations import (
     Observation,
@@ -33,7 +34,7 @@ from spanwise.pipelines.training.candidate_observations import (
     Wording,
     wordings_of,
 )
-from spanwise.reader.evidence import FEATURES, Calibration, Features
+from spanwise.reader.evidence import FEATURES, Calibration, Features, UnseenFolders
 from spanwise.reader.load import load_calibration, load_reader
 
 
@@ -142,7 +143,8 @@ def made_up(n: int) -> list[Observation]:
 
 def test_confidence_and_threshold_hold_on_other_questions():
     calibration = fit(made_up(600), "r", "made-up questions")
-    figures = held_out_figures(judge(made_up(900)[600:], calibration))
+    threshold, _ = unseen_folders([judge(made_up(600), calibration)])
+    figures = held_out_figures(judge(made_up(900)[600:], calibration), threshold)
     assert figures["ece"] < 0.1
     assert figures["false"] < 0.2
     assert 0.3 < figures["right"] < figures["right_forced"] < 1
@@ -202,9 +204,18 @@ def test_the_candidates_shown_are_those_that_ask_shows(library):
     assert list(shown_candidates(observation, by_margin(0.99))) == shown
 
 
-def judged(confidence: float, right: bool = True, threshold: float = 0.5, **fields) -> Judgement:
+def judged(confidence: float, right: bool = True, **fields) -> Judgement:
     values = {"right_span": right, "answerable": True, "everyday": False, "passage_right": None}
-    return Judgement(confidence, confidence >= threshold, right, **{**values, "candidates": (), **fields})
+    return Judgement(confidence, right, **{**values, "candidates": (), **fields})
+
+
+def test_the_threshold_holds_for_all_folders_together_and_for_each():
+    calm = [judged(0.1, right=False, answerable=False)] * 40
+    eager = [judged(c, right=False, answerable=False) for c in (0.3, 0.4, 0.5, 0.6, *[0.1] * 6)]
+    threshold, unseen = unseen_folders([calm, eager])
+    assert 0.5 < threshold < 0.6
+    assert unseen == UnseenFolders(2, 50, 1, 0.0, 0.1)
+    assert unseen_folders([calm, calm + eager])[0] < 0.4
 
 
 def test_the_figures_are_shares_of_the_questions_that_they_are_about():
@@ -217,7 +228,7 @@ def test_the_figures_are_shares_of_the_questions_that_they_are_about():
         *(judged(confidence, **absent) for confidence in (0.6, *9 * [0.25])),
         judged(0.05, candidates=(False,), **absent),
     ]
-    figures = held_out_figures(rows)
+    figures = held_out_figures(rows, 0.5)
     expected = {
         "right": 1 / 4,
         "right_span": 0,
@@ -230,7 +241,7 @@ def test_the_figures_are_shares_of_the_questions_that_they_are_about():
         "absent_shown": 2 / 11,
     }
     assert {name: figures[name] for name in expected} == expected
-    assert held_out_figures(rows[3:])["passage_right"] is None
+    assert held_out_figures(rows[3:], 0.5)["passage_right"] is None
 
 
 def test_a_question_is_asked_in_all_its_wordings():
