@@ -21,7 +21,7 @@ import numpy as np
 from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
-from .ann import CACHE, IvfCodes, drop_codes, write_codes
+from .ann import CACHE, IvfCodes, remove_codes, write_codes
 from .catalog import CatalogWriter
 from .files import CATALOG, LOCK, SEGMENTS, WriteLock, named_errors
 from .maxsim.codebook import Codebook
@@ -307,7 +307,7 @@ class Writer:
         """Delete segments that the catalog does not list, and the codes of vectors that are gone."""
         remove_orphans(self._segments, self._catalog)
         models = {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
-        drop_codes(self._folder / CACHE, models)
+        remove_codes(self._folder / CACHE, lambda model: model not in models)
 
 
 def check_passages(document: Document, passages: Sequence[Passage]) -> None:

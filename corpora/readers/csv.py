@@ -35,7 +35,7 @@ def read(data: bytes) -> TextBuilder:
     """
     decoded = decode(data)
     text = decoded[0]
-    delimiter = find_delimiter(text[:HEAD])
+    delimiter = find_delimiter(text)
     header = find_header(text[:HEAD], delimiter)
     labels = []
     for number, (start, record) in enumerate(records(text, delimiter), start=1):
