@@ -394,10 +394,8 @@ def folded(text: str) -> str:
     done = 0
     for run in NOT_ASCII.finditer(text):
         start = max(run.start() - 1, done)  # the run's first character may combine with the one before
-        pieces += (
-            text[done:start],
-            _clusters().sub(lambda part: _fold_cluster(part[0])[0], text[start : run.end()]),
-        )
+        clusters = text[start : run.end()]
+        pieces += text[done:start], _clusters().sub(lambda part: _fold_cluster(part[0])[0], clusters)
         done = run.end()
     return "".join(pieces) + text[done:]
 

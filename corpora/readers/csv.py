@@ -83,7 +83,8 @@ def cells(record: str, delimiter: str) -> list[str]:
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter in a first line such as "sep=;", else the one that splits the records most evenly."""
+    """The delimiter in a first line such as "sep=;", else the one that splits the beginning most evenly."""
+    text = text[:HEAD]
     if text[:4].lower() == "sep=" and text[4:5] in set(DELIMITERS):
         return text[4]
     return max(DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))
