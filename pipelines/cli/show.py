@@ -350,7 +350,7 @@ def first_words(passage: Passage) -> str:
     return _cut(words, MAX_FIRST_WORDS)
 
 
-def show_explanation(explanation: Explanation, verbose: bool = False, listing: str = LISTING) -> None:
+def show_explanation(explanation: Explanation, verbose: bool, listing: str) -> None:
     """Print the answer, its evidence by feature, ranks by stage, and the fate of a document."""
     show_answer(explanation.answer, verbose, "", listing)
     if explanation.answer.rejected:
