@@ -218,10 +218,10 @@ class Catalog:
         """The error for a catalog that differs from what was written."""
         return corruption(self.path, reason)
 
-    def _digest(self, *counts: int) -> str:
-        """The digest of this state, with these numbers of the commit, of documents and of passages."""
+    def _digest(self, generation: int, n_documents: int, n_passages: int) -> str:
+        """The digest of this state, with these numbers."""
         deleted = self.deleted().astype("<i8").tobytes()
-        return state_digest(*counts, self.settings, self.segments(), deleted)
+        return state_digest(generation, n_documents, n_passages, self.settings, self.segments(), deleted)
 
     def _state_row(self) -> TableRow:
         rows = self.rows("SELECT generation, documents, passages, digest FROM state")
@@ -412,7 +412,8 @@ class CatalogWriter(Catalog):
         if self.has_changes:
             self.execute("ROLLBACK")
 
-    def _commit(self, *counts: int) -> None:
+    def _commit(self, generation: int, n_documents: int, n_passages: int) -> None:
+        counts = (generation, n_documents, n_passages)
         digest = self._digest(*counts)
         self.execute(
             "UPDATE state SET generation = ?, documents = ?, passages = ?, digest = ?", *counts, digest
