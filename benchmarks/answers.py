@@ -5,8 +5,6 @@ loaded), and the median of the others. Cold figures come from one process per qu
 `--before`, an older checkout, which has another index. A ratio above 1 means that this checkout is faster.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

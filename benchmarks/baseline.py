@@ -14,8 +14,6 @@ speed                           ratios to other programs, see `benchmarks.speed`
 precision                       ratios to the checkout --before, see `benchmarks.precision`
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
@@ -39,6 +37,7 @@ PLACES = {"DATA": "data", "CHOOSE": "choose", "TREE": "before"}  # the option of
 FOLDERS = {"rust-book": "rust-book/src", "rust-rfcs": "rust-rfcs/text", "progit2": "progit2"}
 PRECISION_FIGURES = ("encode_ratio", "read_ratio", "share_of_peak", "precision")
 SPEED_FIGURES = ("name", "peer_name", "threads", "ratio")
+Record = dict[str, Any]
 
 
 def commands_of(options: argparse.Namespace) -> dict[str, str]:
@@ -93,29 +92,16 @@ def prepare(name: str, options: argparse.Namespace, work: Path) -> None:
 
 
 def figures_of(name: str, printed: str) -> Any:
-    """The figures in the output of a part's command, without the records of questions."""
+    """The figures in the output of a part's command: ratios, or figures without the records of questions."""
     if name == "speed":
-        return speed_ratios(printed)
-    if name == "precision":
-        return precision_ratios(printed)
+        return [{key: row[key] for key in SPEED_FIGURES} for row in json.loads(printed)]
+    if name == "precision":  # the first line has the flags of the processor
+        rows = [json.loads(line) for line in printed.splitlines()[1:]]
+        sets = {kind: figures for row in rows for kind, figures in row.items()}
+        return {kind: {key: figures[key] for key in PRECISION_FIGURES} for kind, figures in sets.items()}
     figures = json.loads(printed)
     figures.pop("records", None)
     return figures
-
-
-def speed_ratios(printed: str) -> list[dict[str, Any]]:
-    """The ratio to each peer."""
-    return [{name: row[name] for name in SPEED_FIGURES} for row in json.loads(printed)]
-
-
-def precision_ratios(printed: str) -> dict[str, dict[str, Any]]:
-    """The ratios of each instruction set; the first line has the flags of the processor."""
-    rows = [json.loads(line) for line in printed.splitlines()[1:]]
-    return {
-        name: {key: figures[key] for key in PRECISION_FIGURES}
-        for row in rows
-        for name, figures in row.items()
-    }
 
 
 def git(*words: str) -> str:
@@ -131,7 +117,7 @@ def commit() -> str:
     return git("log", "-1", "--format=%H") + (f"+{digest}" if changes else "")
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Record:
     """The processor, its instruction sets for matrix products, and the cores of this process."""
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     names = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith("model name")]
@@ -143,7 +129,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def run(name: str, command: str, options: argparse.Namespace, work: Path, label: str) -> dict[str, Any]:
+def run(name: str, command: str, options: argparse.Namespace, work: Path, label: str) -> Record:
     """The record of a part."""
     began = time.monotonic()
     prepare(name, options, work)

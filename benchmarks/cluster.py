@@ -13,8 +13,6 @@ size       synthetic passages and vectors: time to build, bytes, memory, ms per 
            shards by threads, and of four on Ray
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging
@@ -29,7 +27,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +52,7 @@ PAUSE_S = 0.05  # between two searches
 TOLERANCE = {"tfidf": 1e-6, "bm25": 1e-6}  # of a score; 1e-3 for vectors
 Ranking = list[tuple[str, int, float]]
 Matrix = NDArray[np.float32]
-T = TypeVar("T")
+Record = dict[str, Any]
 
 
 def ranking(library: spanwise.Library, question: str, retriever: str) -> Ranking:
@@ -81,7 +79,7 @@ def questions_of(options: argparse.Namespace, n: int) -> list[str]:
     return [question.question for question in questions if question.answerable][:n]
 
 
-def equality(options: argparse.Namespace, root: Path) -> dict[str, Any]:
+def equality(options: argparse.Namespace, root: Path) -> Record:
     """Rankings and answers of eight shards beside those of the index that they are made of."""
     shutil.copytree(options.target, root / "shards")
     split_index(root / "shards", SHARDS)
@@ -125,8 +123,8 @@ class Deaths:
         self.address = self._cluster.address
         ray.init(self.address, log_to_driver=False, logging_level=logging.ERROR)
 
-    def during(self, work: Callable[[], T]) -> T:
-        """The result of work in another thread; only the main thread can start nodes."""
+    def during(self, work: Callable[[], object]) -> None:
+        """Work in another thread; only the main thread can start nodes."""
         with ThreadPoolExecutor(1) as pool:
             result = pool.submit(work)
             while not wait([result], self._every_s).done:
@@ -134,7 +132,7 @@ class Deaths:
                 self._cluster.remove_node(dead, allow_graceful=False)
                 self._workers.append(self._cluster.add_node(num_cpus=1))
                 self.n += 1
-            return result.result()
+            result.result()  # raises what the work raised
 
     def close(self) -> None:
         """End the cluster."""
@@ -142,7 +140,7 @@ class Deaths:
         self._cluster.shutdown()
 
 
-def failures(options: argparse.Namespace, root: Path) -> dict[str, Any]:
+def failures(options: argparse.Namespace, root: Path) -> Record:
     """The searches that fail, are wrong or partial while workers die."""
     shutil.copytree(options.target, root / "shards")
     split_index(root / "shards", SHARDS)
@@ -189,7 +187,7 @@ def failures(options: argparse.Namespace, root: Path) -> dict[str, Any]:
     return {**counts, "deaths": cluster.n, **quantiles}
 
 
-def indexing(options: argparse.Namespace, root: Path) -> dict[str, Any]:
+def indexing(options: argparse.Namespace, root: Path) -> Record:
     """Shards that are indexed while workers die, beside shards that are not disturbed."""
     kinds = {"shards": SHARDS, "model": "base", "colbert": "none", "cache": False}
     with spanwise.open(options.target, root / "quiet", **kinds) as library:
@@ -243,7 +241,7 @@ class RandomEncoder:
         return np.concatenate([self.vectors(1, len(text)) for text in texts])
 
 
-def size(options: argparse.Namespace, root: Path) -> dict[str, Any]:
+def size(options: argparse.Namespace, root: Path) -> Record:
     """Time, bytes and memory of synthetic passages."""
     use_random_encoder()
     draw = np.random.default_rng(7)
@@ -253,7 +251,7 @@ def size(options: argparse.Namespace, root: Path) -> dict[str, Any]:
     began = time.perf_counter()
     shape = (PASSAGES_PER_DOCUMENT, options.words)
     write_index(root / "one", options.passages, lambda: draw.choice(words, shape, p=chances))
-    record: dict[str, Any] = {"build_s": round(time.perf_counter() - began)}
+    record: Record = {"build_s": round(time.perf_counter() - began)}
     shutil.copytree(root / "one", root / "four")
     began = time.perf_counter()
     split_index(root / "four", 4)
@@ -301,10 +299,10 @@ def use_random_encoder() -> None:
 
 def search_figures(
     name: str, index: Path, cluster: ClusterOptions | None, questions: list[str], retrievers: list[str]
-) -> dict[str, Any]:
+) -> Record:
     """The times of searches, and the memory of this process, which does nothing else."""
     use_random_encoder()
-    record: dict[str, Any] = {}
+    record: Record = {}
     with spanwise.open_index(index, cache=False, cluster=cluster) as library:
         for retriever in retrievers:
             times = []

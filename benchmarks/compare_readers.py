@@ -10,8 +10,6 @@ when it, or its sentence, holds a gold answer in a named document; the p-value i
 spanwise. Install the peers yourself: pip install haystack-ai txtai.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

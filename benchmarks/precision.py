@@ -10,8 +10,6 @@ in each precision; and the share of it that the encoder reaches. A text counts 2
 token, and 4 L H per token and layer for attention over L tokens of width H.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

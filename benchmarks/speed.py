@@ -11,8 +11,6 @@ bm25     ms per question, from its text to ids and scores; on more than one thre
 dense    ms per question, from its vector to passages, over --vectors random unit vectors
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -43,6 +41,7 @@ SEED = 0
 OURS = "spanwise"
 ENCODED = 64  # passages that the encoders are measured on
 TOKENS_OF = 2048  # passages of maxsim
+Row = dict[str, Any]
 
 
 def texts() -> tuple[list[str], list[str]]:
@@ -81,7 +80,7 @@ def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> Non
         passages = [f"passage {number}" for number in range(options.vectors)]
     n_questions = 10 if comparison in ("maxsim", "encode") else options.questions
     corpus = Corpus(folder, passages[:limit], questions[:n_questions])
-    matrices: dict[str, Any] = {}
+    matrices: Row = {}
     if comparison == "dense":
         shape = (limit + len(corpus.questions), WIDTH)
         rows = np.random.default_rng(SEED).standard_normal(shape, np.float32)
@@ -98,7 +97,7 @@ def corpus_of(comparison: str, folder: Path, options: argparse.Namespace) -> Non
     corpus.save(**matrices)
 
 
-def compare(comparison: str, options: argparse.Namespace) -> list[dict[str, Any]]:
+def compare(comparison: str, options: argparse.Namespace) -> list[Row]:
     """A row for each number of threads and peer; engines that fail are named on stderr."""
     with TemporaryDirectory(prefix="spanwise-speed-") as scratch:
         corpus_of(comparison, Path(scratch), options)
@@ -106,7 +105,7 @@ def compare(comparison: str, options: argparse.Namespace) -> list[dict[str, Any]
         return [row for threads in numbers for row in _rows(comparison, Path(scratch), threads, options)]
 
 
-def _rows(comparison: str, folder: Path, threads: int, options: argparse.Namespace) -> list[dict[str, Any]]:
+def _rows(comparison: str, folder: Path, threads: int, options: argparse.Namespace) -> list[Row]:
     os.environ.update(dict.fromkeys(THREAD_VARIABLES, str(threads)), TOKENIZERS_PARALLELISM="false")
     usable = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     running: dict[str, ProcessPoolExecutor] = {}
@@ -135,7 +134,7 @@ def _rows(comparison: str, folder: Path, threads: int, options: argparse.Namespa
 
 def _row(
     comparison: str, peer: str, seconds: dict[str, list[float]], rankings: dict[str, list[list[int]]]
-) -> dict[str, Any]:
+) -> Row:
     ours = median(seconds[OURS])
     other = median(seconds[peer])
     ratios = [b / a for a, b in zip(seconds[OURS], seconds[peer], strict=True)]

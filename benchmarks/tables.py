@@ -5,8 +5,6 @@ compared after the normalisation of the data set's authors: case, accents, quote
 as numbers. Source: Pasupat and Liang 2015, and their evaluation script.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -15,12 +15,9 @@ rank + A + B     a listwise fit on the other folders
 reader over an MPNet, whose head is left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +35,7 @@ from spanwise.models.encoder import TextEncoder
 from spanwise.models.load import read_checkpoint
 from spanwise.models.model_files import find_model
 from spanwise.models.tokenizer import load_tokenizer
+from spanwise.pipelines.cli.show import progress
 from spanwise.pipelines.evaluation.corpus import read_questions
 from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER
 from spanwise.pipelines.open import open_encoded
@@ -93,7 +91,8 @@ def add_relevance(questions: Sequence[RankedQuestion], name: str, label: str, wo
     reader = load_reader(name)
     store = LabelStore.open(work / f"labels-{reader.digest[:12]}", reader.digest)
     pairs = [pair_of(ranked.question, passage) for ranked in questions for passage in ranked.passages]
-    label_pairs(reader, store, pairs, sentence_spans, show_progress)
+    with progress() as report:
+        label_pairs(reader, store, pairs, sentence_spans, report)
     for ranked in questions:
         labels = [store.get(*pair_of(ranked.question, passage)) for passage in ranked.passages]
         ranked.scores[label] = np.array([each.relevance if each else math.nan for each in labels])
@@ -112,11 +111,6 @@ def add_similarity(questions: Sequence[RankedQuestion], name: str, label: str) -
     for ranked, vector in zip(questions, of_questions, strict=True):
         vectors = np.array([rows[indexed_text(passage)] for passage in ranked.passages])
         ranked.scores[label] = SCALE * (vectors @ vector).astype(np.float64)
-
-
-def show_progress(task: str, n: int, total: int) -> None:
-    """Overwrites a line on stderr."""
-    print(f"\r{task} {n} of {total}", end="", file=sys.stderr)
 
 
 def left_out_fit(questions: Sequence[RankedQuestion], names: Sequence[str]) -> list[bool]:

@@ -92,7 +92,10 @@ def merge(listings: Sequence[Listing]) -> Listing:
     """
     rejected = [rejection for listing in listings for rejection in listing.rejected]
     files: list[FoundFile] = []
-    for file in sorted((file for listing in listings for file in listing.files), key=_order):
+    for file in sorted(
+        (file for listing in listings for file in listing.files),
+        key=lambda file: (file.document_id, not file.document_id.endswith(file.place), file.place),
+    ):
         if files and files[-1].document_id == file.document_id:
             rejected.append(RejectedFile(file.document_id, "another file's name is spelled the same way"))
         else:
@@ -101,10 +104,6 @@ def merge(listings: Sequence[Listing]) -> Listing:
     skipped = sum((Counter(listing.skipped) for listing in listings), Counter[str]())
     folders = {name: device for listing in listings for name, device in listing.folders.items()}
     return Listing(tuple(files), tuple(rejected), dict(sorted(skipped.items())), folders)
-
-
-def _order(file: FoundFile) -> tuple[str, bool, str]:
-    return file.document_id, not file.document_id.endswith(file.place), file.place
 
 
 class _Walk:

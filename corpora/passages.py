@@ -29,6 +29,7 @@ from .front_matter import stored_front_matter
 from .sentences import cut_before, is_mark, sentence_spans, trimmed_spans
 
 SourceLine = tuple[int, str]  # its offset, and the line with its line end
+Opening = re.Match[str]
 
 # Where the splitter may cut, best first. The first two and GLUE do not occur in the copy otherwise: Python
 # counts them as white space, so they are replaced with WORD before marks are set.
@@ -404,11 +405,11 @@ def _end(line: SourceLine) -> int:
 
 
 def _delimited(
-    lines: Sequence[SourceLine], opening: re.Pattern[str], closes: Callable[[re.Match[str], str, str], bool]
+    lines: Sequence[SourceLine], opening: re.Pattern[str], closes: Callable[[Opening, str, str], bool]
 ) -> Iterator[Bounds]:
     """From each line that opens a block to the one that closes it; a block that stays open is left out."""
     opened_at = 0
-    mark: re.Match[str] | None = None
+    mark: Opening | None = None
     for (start, line), (_, following) in pairwise([*lines, (0, "")]):
         if mark is None:
             mark = opening.match(line)
@@ -418,16 +419,16 @@ def _delimited(
             mark = None
 
 
-def _closes_fence(mark: re.Match[str], line: str, following: str) -> bool:
+def _closes_fence(mark: Opening, line: str, following: str) -> bool:
     fence = mark.re.match(line)
     return fence is not None and fence[1].startswith(mark[1]) and line.strip() == fence[1]
 
 
-def _closes_environment(mark: re.Match[str], line: str, following: str) -> bool:
+def _closes_environment(mark: Opening, line: str, following: str) -> bool:
     return line.lstrip(" \t").startswith(rf"\end{{{mark[1]}}}")
 
 
-def _closes_simple_table(mark: re.Match[str], line: str, following: str) -> bool:
+def _closes_simple_table(mark: Opening, line: str, following: str) -> bool:
     return RST_BORDER.match(line) is not None and not following.strip()
 
 

@@ -5,8 +5,6 @@ names of its columns. Rows of CSV and records of JSON lines are one table. Nothi
 text says where its cells are.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -14,7 +12,7 @@ from itertools import islice
 from spanwise.types import Bounds, Document, Passage, Table, blanked
 
 from .readers.builder import BAR, one_line
-from .readers.csv import HEAD, VALUE, cell_bounds, find_delimiter, records
+from .readers.csv import VALUE, cell_bounds, find_delimiter, records
 
 Rows = list[list[Bounds]]
 
@@ -123,7 +121,7 @@ def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
 
 
 def _csv_rows(text: str) -> Iterator[list[Bounds]]:
-    delimiter = find_delimiter(text[:HEAD])
+    delimiter = find_delimiter(text)
     for start, record in records(text, delimiter):
         if record.strip() and not (start == 0 and record.lower().startswith("sep=")):
             yield [(start + left, start + right) for left, right in cell_bounds(record, delimiter)]

@@ -4,8 +4,6 @@ Every question has a confidence, 0..1, and a credit: 1 for a right answer, 0 for
 between. Questions with a confidence below the threshold are declined.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -4,8 +4,6 @@
 and no gain, and a relevance below 1 is not relevant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

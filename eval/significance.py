@@ -1,7 +1,5 @@
 """Paired comparison of two systems: means, a bootstrap interval, a randomisation test, wins and losses."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal

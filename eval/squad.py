@@ -8,8 +8,6 @@ question not predicted     scores 0                 left out of every average
 question without golds     an error                 its only gold is the empty answer
 """
 
-from __future__ import annotations
-
 import math
 import re
 import string
@@ -19,6 +17,8 @@ from itertools import groupby
 
 Golds = Mapping[str, Sequence[str]]
 Predictions = Mapping[str, str]
+Scores = Mapping[str, float]
+Figures = dict[str, float]
 
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
@@ -93,7 +93,7 @@ def best_over_golds(metric: Callable[[str, str], float], golds: Sequence[str], p
     return max(metric(gold, prediction) for gold in golds)
 
 
-def question_scores_v1(golds: Golds, predictions: Predictions) -> tuple[dict[str, float], dict[str, float]]:
+def question_scores_v1(golds: Golds, predictions: Predictions) -> tuple[Figures, Figures]:
     """Exact match and F1 of every question by id, both 0..1, in the order of the golds; unanswered ones 0.
 
     ValueError: no questions, or a question without golds.
@@ -112,7 +112,7 @@ def question_scores_v1(golds: Golds, predictions: Predictions) -> tuple[dict[str
     return exact, f1
 
 
-def score_v1(golds: Golds, predictions: Predictions) -> dict[str, float]:
+def score_v1(golds: Golds, predictions: Predictions) -> Figures:
     """`exact_match` and `f1` in percent over all questions of the golds; unanswered ones score 0.
 
     Predictions for unknown ids are ignored. ValueError: no questions, or a question without golds.
@@ -128,14 +128,14 @@ def score_v1(golds: Golds, predictions: Predictions) -> dict[str, float]:
     }
 
 
-def question_scores_v2(golds: Golds, predictions: Predictions) -> tuple[dict[str, float], dict[str, float]]:
+def question_scores_v2(golds: Golds, predictions: Predictions) -> tuple[Figures, Figures]:
     """Exact match and F1 of each predicted question by id, both 0..1, in the order of the golds.
 
     Golds that are empty in normal form are dropped; a question left with none has the empty answer as gold.
     Source: evaluate-v2.0.py, get_raw_scores.
     """
-    exact: dict[str, float] = {}
-    f1: dict[str, float] = {}
+    exact: Figures = {}
+    f1: Figures = {}
     for qid, texts in golds.items():
         if qid not in predictions:
             continue
@@ -148,9 +148,9 @@ def question_scores_v2(golds: Golds, predictions: Predictions) -> tuple[dict[str
 def score_v2(
     golds: Golds,
     predictions: Predictions,
-    na_probabilities: Mapping[str, float] | None = None,
+    na_probabilities: Scores | None = None,
     threshold: float = 1.0,
-) -> dict[str, float]:
+) -> Figures:
     """The figures of the 2.0 script in percent, over the predicted questions; keys stand in its order.
 
     `exact`, `f1` and `total`, then the same with `HasAns_` and `NoAns_` where there are such questions. The
@@ -184,14 +184,14 @@ def score_v2(
     return result
 
 
-def _averages(golds: Golds, exact: Mapping[str, float], f1: Mapping[str, float]) -> dict[str, float]:
+def _averages(golds: Golds, exact: Scores, f1: Scores) -> Figures:
     """Source: evaluate-v2.0.py, make_eval_dict, apply_no_ans_threshold and merge_eval."""
     groups = {
         "": list(exact),
         "HasAns_": [qid for qid in exact if golds[qid]],
         "NoAns_": [qid for qid in exact if not golds[qid]],
     }
-    result: dict[str, float] = {}
+    result: Figures = {}
     for prefix, ids in groups.items():
         if ids:
             result[prefix + "exact"] = 100.0 * sum(exact[qid] for qid in ids) / len(ids)
@@ -214,7 +214,7 @@ def na_probability(margin: float) -> float:
 
 
 def best_threshold(
-    golds: Golds, predictions: Predictions, scores: Mapping[str, float], na_probabilities: Mapping[str, float]
+    golds: Golds, predictions: Predictions, scores: Scores, na_probabilities: Scores
 ) -> tuple[float, float]:
     """The best average in percent over all thresholds, and the smallest threshold that reaches it.
 
@@ -235,9 +235,7 @@ def best_threshold(
     return 100.0 * best / len(scores), threshold
 
 
-def average_precision(
-    golds: Golds, scores: Mapping[str, float], na_probabilities: Mapping[str, float]
-) -> float:
+def average_precision(golds: Golds, scores: Scores, na_probabilities: Scores) -> float:
     """The area under precision and recall over all thresholds on the probability, in percent.
 
     AP = Σ_t P_t (R_t - R_t'), over the distinct probabilities t in ascending order, t' the one before (R = 0

@@ -394,13 +394,10 @@ def folded(text: str) -> str:
     done = 0
     for run in NOT_ASCII.finditer(text):
         start = max(run.start() - 1, done)  # the run's first character may combine with the one before
-        pieces += text[done:start], _clusters().sub(_folded_match, text[start : run.end()])
+        clusters = text[start : run.end()]
+        pieces += text[done:start], _clusters().sub(lambda part: _fold_cluster(part[0])[0], clusters)
         done = run.end()
     return "".join(pieces) + text[done:]
-
-
-def _folded_match(cluster: re.Match[str]) -> str:
-    return _fold_cluster(cluster.group())[0]
 
 
 @cache

@@ -14,7 +14,7 @@ and Le Scouarnec, "Cache locality is not enough", VLDB 2015.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from math import ceil
@@ -318,16 +318,11 @@ def write_codes(folder: Path, model: str, codes: IvfCodes) -> None:
     The old ones are deleted first, since they may be a damaged copy of the new ones with the same name.
     """
     make_folder(folder)
-    _remove(folder, lambda other: other == model)
+    remove_codes(folder, lambda other: other == model)
     write_segment(folder, ANN, model, codes.columns())
 
 
-def drop_codes(folder: Path, models: Collection[str]) -> None:
-    """Delete unfinished and unreadable codes, and the codes of all models except these."""
-    _remove(folder, lambda model: model not in models)
-
-
-def _remove(folder: Path, is_unwanted: Callable[[str], bool]) -> None:
+def remove_codes(folder: Path, is_unwanted: Callable[[str], bool]) -> None:
     """Delete unfinished and unreadable codes, and those of unwanted models."""
     for path in _entries(folder):
         segment = _open(path)

@@ -118,9 +118,7 @@ class Catalog:
         row = self._state_row()
         counts = (row["generation"], row["documents"], row["passages"])
         with self._typed():
-            digest = state_digest(
-                *counts, self.settings, self.segments(), self.deleted().astype("<i8").tobytes()
-            )
+            digest = self._digest(*counts)
         if digest != row["digest"]:
             raise self.corruption("settings, segments or deletions are not those of the last commit")
         return CommitState(*counts, digest)
@@ -219,6 +217,11 @@ class Catalog:
     def corruption(self, reason: str) -> IndexCorrupt:
         """The error for a catalog that differs from what was written."""
         return corruption(self.path, reason)
+
+    def _digest(self, generation: int, n_documents: int, n_passages: int) -> str:
+        """The digest of this state, with these numbers."""
+        deleted = self.deleted().astype("<i8").tobytes()
+        return state_digest(generation, n_documents, n_passages, self.settings, self.segments(), deleted)
 
     def _state_row(self) -> TableRow:
         rows = self.rows("SELECT generation, documents, passages, digest FROM state")
@@ -411,7 +414,7 @@ class CatalogWriter(Catalog):
 
     def _commit(self, generation: int, n_documents: int, n_passages: int) -> None:
         counts = (generation, n_documents, n_passages)
-        digest = state_digest(*counts, self.settings, self.segments(), self.deleted().astype("<i8").tobytes())
+        digest = self._digest(*counts)
         self.execute(
             "UPDATE state SET generation = ?, documents = ?, passages = ?, digest = ?", *counts, digest
         )

@@ -5,8 +5,6 @@ rename without the fsyncs before it may publish an empty file (Pillai et al., "A
 Created Equal", OSDI 2014).
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

@@ -3,8 +3,6 @@
 Rows of deleted passages keep their place, hold no term and are not counted.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Lexical search by compiled code, for many questions. See `maxscore_kernels` for the method."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ log4(n) levels, and a row is copied about once per level.
 Source: O'Neil et al., "The log-structured merge-tree", 1996; here by tiers.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass

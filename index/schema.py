@@ -5,8 +5,6 @@ the row is read. The digest of a passage covers its text, which is stored once, 
 time of a file are only hints for the next sync, so no digest covers them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3
@@ -306,12 +304,12 @@ def document_structure(document: Document) -> TableRow:
     }
 
 
-def document_digest(row: Mapping[str, Any]) -> str:
+def document_digest(row: TableRow) -> str:
     """The expected digest of a document's row."""
     return _digest([row[column] for column in _DOCUMENT] + _left_out(row))
 
 
-def document_from_row(row: Mapping[str, Any]) -> Document:
+def document_from_row(row: TableRow) -> Document:
     """The document stored in a row."""
     return Document(
         id=row["id"],
@@ -346,12 +344,12 @@ def passage_row(passage: Passage) -> TableRow:
     return row | {"digest": passage_digest(row, passage.text)}
 
 
-def passage_digest(row: Mapping[str, Any], text: str) -> str:
+def passage_digest(row: TableRow, text: str) -> str:
     """The expected digest of a passage's row when its document holds `text` at its place."""
     return _digest([row[column] for column in _PASSAGE] + [text] + _left_out(row))
 
 
-def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
+def passage_from_row(row: TableRow, text: str) -> Passage:
     """The passage stored in a row, with its text."""
     return Passage(
         id=row["id"],
@@ -367,13 +365,13 @@ def passage_from_row(row: Mapping[str, Any], text: str) -> Passage:
     )
 
 
-def _left_out(row: Mapping[str, Any]) -> list[str]:
+def _left_out(row: TableRow) -> list[str]:
     """What a digest covers of `left_out`: nothing where it is empty, as in format 4."""
     value = row.get("left_out", NONE_LEFT_OUT)
     return [] if value == NONE_LEFT_OUT else [value]
 
 
-def _bounds(row: Mapping[str, Any]) -> tuple[Bounds, ...]:
+def _bounds(row: TableRow) -> tuple[Bounds, ...]:
     return tuple((start, end) for start, end in json.loads(row.get("left_out", NONE_LEFT_OUT)))
 
 
@@ -383,7 +381,7 @@ def unread_row(document_id: str, unread: UnreadFile) -> TableRow:
     return row | {"digest": unread_digest(row)}
 
 
-def unread_digest(row: Mapping[str, Any]) -> str:
+def unread_digest(row: TableRow) -> str:
     """The expected digest of an unread file's row."""
     return _digest([row[column] for column in _UNREAD])
 

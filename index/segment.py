@@ -11,8 +11,6 @@ reaches beyond its file or into another column. Columns of a known kind have the
 readers rely on.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import mmap

@@ -7,8 +7,6 @@ The SHA-256 of a document's id selects its shard, so a changed document changes 
 setting, a sync of one shard touches only the documents of that shard.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Passages are ordered by score, ties by (document id, start, end).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from math import isqrt
 

@@ -21,7 +21,7 @@ import numpy as np
 from spanwise.errors import SpanwiseError
 from spanwise.types import Document, Passage
 
-from .ann import CACHE, IvfCodes, drop_codes, write_codes
+from .ann import CACHE, IvfCodes, remove_codes, write_codes
 from .catalog import CatalogWriter
 from .files import CATALOG, LOCK, SEGMENTS, WriteLock, named_errors
 from .maxsim.codebook import Codebook
@@ -144,13 +144,9 @@ class Writer:
         width = self._vectors.width(model_digest)
         check_vectors(rows, width, len(ids), lambda row: f"passage {ids[row]}")
         live = np.isin(ids, self._catalog.live_among(passage_ids))
-        with self._change():
-            lacking = live & self._vectors.lacking(model_digest, ids)
-            if lacking.any():
-                lengths = np.ones(int(lacking.sum()), np.int64)
-                self._vectors.add(model_digest, ids[lacking], lengths, {"vectors": rows[lacking]})
-                self._flush_full()
-        return int(lacking.sum())
+        return self.copy_rows(
+            model_digest, False, ids[live], np.ones_like(ids[live]), {"vectors": rows[live]}
+        )
 
     def codebook(self, model_digest: str) -> Codebook | None:
         """The codebook that encodes the next tokens of a model; None when one must be stored first."""
@@ -188,10 +184,10 @@ class Writer:
                 self._flush_full()
         return stored
 
-    def copy_rows(self, model_digest: str, is_tokens: bool, ids: Ids, lengths: Ids, data: Data) -> None:
-        """Store rows of another index, vectors or token codes, for the passages that have none.
+    def copy_rows(self, model_digest: str, is_tokens: bool, ids: Ids, lengths: Ids, data: Data) -> int:
+        """Store rows, vectors or token codes, for the passages that have none; return their number.
 
-        `data` comes from `StoredRows.read`; codes must belong to the codebook of this index.
+        `data` is as from `StoredRows.read`; codes must belong to the codebook of this index.
         """
         rows = self._tokens.rows if is_tokens else self._vectors
         with self._change():
@@ -201,6 +197,7 @@ class Writer:
                 data = {name: column[is_new] for name, column in data.items()}
                 rows.add(model_digest, ids[lacking], lengths[lacking], data)
                 self._flush_full()
+        return int(lacking.sum())
 
     def drop_vectors(self, model_digest: str) -> None:
         """Delete the dense vectors of a model, if any."""
@@ -307,7 +304,7 @@ class Writer:
         """Delete segments that the catalog does not list, and the codes of vectors that are gone."""
         remove_orphans(self._segments, self._catalog)
         models = {entry.model for entry in self._catalog.segments() if entry.kind == VECTORS}
-        drop_codes(self._folder / CACHE, models)
+        remove_codes(self._folder / CACHE, lambda model: model not in models)
 
 
 def check_passages(document: Document, passages: Sequence[Passage]) -> None:

@@ -8,8 +8,6 @@ to import.
 Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019, section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TypeVar
 

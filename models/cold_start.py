@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import ModelRejected
 from spanwise.postponed import PostponedImport
@@ -42,7 +41,7 @@ class Scores(Protocol):
 
     has_evidence: bool
 
-    def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
+    def __call__(self, tokens: PackedTokens) -> Vectors:
         """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
 
 
@@ -58,7 +57,7 @@ class NumpyFirstScores:
         self._bert: NumpyBert | None = bert
         self._load = load
 
-    def __call__(self, tokens: PackedTokens) -> NDArray[np.float32]:
+    def __call__(self, tokens: PackedTokens) -> Vectors:
         """See `Scores`."""
         bert = self._bert
         if bert and not TORCH.is_worth(len(tokens.ids)):

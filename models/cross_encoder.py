@@ -133,7 +133,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
         on_progress: OnProgress = no_progress,
-    ) -> list[NDArray[np.float32]]:
+    ) -> list[Vectors]:
         """For each question a score for each of its passages, (n,) float32, higher is better.
 
         Scores are logits, comparable between the passages of a question. `on_progress` gets the count of
@@ -150,7 +150,7 @@ class CrossEncoder(BatchedEncoder[PairRow]):
 
     def _score_into(
         self,
-        scores: NDArray[np.float32],
+        scores: Vectors,
         pairs: Sequence[tuple[str, str]],
         n_before: int,
         on_progress: OnProgress,

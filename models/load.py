@@ -5,8 +5,6 @@ question. An MPNet is computed by `bert` as well, also in training. Every other 
 reader in training, comes from transformers.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -182,7 +180,7 @@ def _mpnet_span_model(folder: Path) -> BertSpanModel:
     if not isinstance(hidden, int):
         raise ModelRejected(f"{folder / CONFIG} has no hidden_size")
     head = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
-    model = bert_span_model(Checkpoint(checkpoint.config, head | dict(checkpoint.weights)))
+    model = bert_span_model(Checkpoint(checkpoint.config, head | checkpoint.weights))
     if model is None:
         raise ModelRejected(f"{folder} lacks some of the weights of an MPNet, or they do not fit")
     return model

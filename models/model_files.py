@@ -12,8 +12,6 @@ its code is not imported), and in the Hugging Face cache or hub at a pinned revi
 neither torch nor transformers.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -18,8 +18,6 @@ digest of the base.
 Source: Devlin et al., "BERT: Pre-training of Deep Bidirectional Transformers", 2019, section 3.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ Left out: dropout, and the gradient of MPNet's distance biases, which do not cha
 2017, equation 1; Dao et al., "FlashAttention", 2022, section 3.1 (recomputation).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

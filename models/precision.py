@@ -13,8 +13,6 @@ Inference", CVPR 2018, section 2; Dettmers et al., "LLM.int8()", NeurIPS 2022, s
 row).
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -182,7 +180,7 @@ class Int8Linear:
     def __call__(self, x: Tensor) -> Tensor:
         """X W^T + b."""
         x8 = self._signed_bytes(x)
-        return _scaled_onto(self.bias, self._sums(x8), x8.step)
+        return self._product_onto(self.bias, x8)
 
     def gelu(self, x: Tensor) -> Bytes:
         """gelu(x W^T + b); the step is the least that covers the row's maximum and the minimum of GELU."""
@@ -194,7 +192,7 @@ class Int8Linear:
     def onto(self, x: Tensor | Bytes, residual: Tensor) -> Tensor:
         """X W^T + b + residual."""
         x8 = x if isinstance(x, Bytes) else self._signed_bytes(x)
-        return _scaled_onto(residual, self._sums(x8), x8.step).add_(self.bias)
+        return self._product_onto(residual, x8).add_(self.bias)
 
     def _signed_bytes(self, x: Tensor) -> Bytes:
         """The rows in bytes from 1 to 255; the largest absolute value of a row becomes 1 or 255."""
@@ -202,6 +200,10 @@ class Int8Linear:
         step = top.clamp_min_(1e-12).div_(127)
         values = torch.addcmul(self._half_signed, x, step.reciprocal()).to(torch.uint8)
         return Bytes(values, step, SIGNED_ZERO)
+
+    def _product_onto(self, start: Tensor, x: Bytes) -> Tensor:
+        sums = self._sums(x)
+        return torch.addcmul(start, sums, x.step, out=sums)
 
     def _sums(self, x: Bytes) -> Tensor:
         return _sums(x.values, x.zero, self.weight, self.scales, self.zeros)
@@ -216,10 +218,6 @@ def _sums(values: Tensor, zero: int, *weight: Tensor) -> Tensor:
         values, 1.0, zero, *weight, no_bias, *output, *no_operation
     )
     return out
-
-
-def _scaled_onto(start: Tensor, sums: Tensor, step: Tensor) -> Tensor:
-    return torch.addcmul(start, sums, step, out=sums)
 
 
 @cache

@@ -9,15 +9,12 @@ pickles and code before. Matrix products run in bf16 where the hardware has it. 
 sentence-transformers takes seconds, so only these models import it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from spanwise.errors import ModelRejected
 
@@ -171,7 +168,7 @@ class ThirdPartyCrossEncoder(_ThirdPartyModel):
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
         on_progress: OnProgress = no_progress,
-    ) -> list[NDArray[np.float32]]:
+    ) -> list[Vectors]:
         """For each question a score for each of its passages, (n,) float32, higher is better.
 
         Scores are logits: the activation of the model keeps their order. ModelRejected if one is not finite.

@@ -4,8 +4,6 @@
 loads sooner. It takes only the arguments that this project uses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

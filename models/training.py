@@ -8,8 +8,6 @@ The learning rate of layer l of n is rate * decay^(n - l), with l = n for the he
 embeddings. Source: Howard and Ruder 2018, section 3.2; Clark et al., "ELECTRA", 2020, appendix B.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -34,6 +32,8 @@ from .precision import autocast
 
 Batch = TypeVar("Batch")
 M = TypeVar("M", bound=nn.Module)
+Evaluate = Callable[[nn.Module], Mapping[str, float]]
+"""Figures of a model by name."""
 BEST = "best.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 LAYER_NUMBER = re.compile(r"\blayer\.(\d+)\.")
@@ -89,7 +89,7 @@ def train(
     loss: Callable[[nn.Module, Batch], Tensor],
     config: TrainingConfig,
     folder: Path,
-    evaluate: Callable[[nn.Module], Mapping[str, float]],
+    evaluate: Evaluate,
     select_by: str,
     on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
@@ -232,7 +232,7 @@ class _Run:
             raise FloatingPointError(f"the loss of step {self.step} is {number}: lower the learning rate")
         return number
 
-    def evaluate(self, measure: Callable[[nn.Module], Mapping[str, float]], select_by: str) -> None:
+    def evaluate(self, measure: Evaluate, select_by: str) -> None:
         """Measures the weights, and writes them if no earlier ones were better."""
         self.model.eval()
         figures = {"step": self.step, **measure(self.model)}

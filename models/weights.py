@@ -8,8 +8,6 @@ Reading needs no transformers, which takes longer to import than the weights to 
 are views of the file mapped into memory, so two models of the same file share it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from .numpy_bert import DELTA_FORMAT, changed_weights, read_delta
 
 QUANTIZED_FORMAT = "spanwise-quantized-1"
 LEAST = 1024  # weights of a matrix that is quantised
+Tensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class Checkpoint:
     """
 
     config: Mapping[str, Any]
-    weights: Mapping[str, Tensor]
+    weights: Tensors
 
 
 def read_checkpoint(folder: Path) -> Checkpoint:
@@ -47,7 +46,7 @@ def read_checkpoint(folder: Path) -> Checkpoint:
     return Checkpoint(read_json(folder / CONFIG), weights)
 
 
-def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
+def require_finite(weights: Tensors, source: object) -> None:
     """Raises ModelRejected if a weight is NaN or infinite.
 
     The sum of a tensor is tested first, which takes a tenth of the time: it is finite only if every term is.
@@ -59,13 +58,13 @@ def require_finite(weights: Mapping[str, Tensor], source: object) -> None:
             raise ModelRejected(f"{source}: the weight {name} is not finite")
 
 
-def save_delta(path: Path, tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> None:
+def save_delta(path: Path, tuned: Tensors, base: Tensors) -> None:
     """Writes a delta file: the tensors that `tuned` changes in `base` or adds to it.
 
     ModelRejected for weights that are not finite.
     """
     require_finite(tuned, path)
-    stored: dict[str, Tensor] = {}
+    stored: Tensors = {}
     for name, tensor in tuned.items():
         if name not in base:
             stored |= _stored(name, tensor, is_new=True)
@@ -82,7 +81,7 @@ def save_mean(path: Path, shares: Mapping[Path, float]) -> None:
     """
     total = sum(shares.values())
     deltas = [(share / total, read_delta(file)) for file, share in shares.items()]
-    stored: dict[str, Tensor] = {}
+    stored: Tensors = {}
     for name in sorted({name for _, delta in deltas for name in delta}):
         weights = [(share, delta[name]) for share, delta in deltas if name in delta]
         shapes = {weight.values.shape for _, weight in weights}
@@ -94,7 +93,7 @@ def save_mean(path: Path, shares: Mapping[Path, float]) -> None:
     _write_delta(path, stored)
 
 
-def tuned_weights(base: Mapping[str, Tensor], path: Path, prefix: str = "") -> dict[str, Tensor]:
+def tuned_weights(base: Tensors, path: Path, prefix: str = "") -> Tensors:
     """The weights of the base with the changes and additions of a delta file; `base` is not changed.
 
     `prefix` and errors are those of `changed_weights`.
@@ -104,7 +103,7 @@ def tuned_weights(base: Mapping[str, Tensor], path: Path, prefix: str = "") -> d
     return {**base, **{name: torch.from_numpy(array) for name, array in changed.items()}}
 
 
-def save_tuned(path: Path, backbone: nn.Module, added: Mapping[str, Tensor]) -> None:
+def save_tuned(path: Path, backbone: nn.Module, added: Tensors) -> None:
     """Writes a delta file of a backbone over the base and of the tensors of its heads."""
     tuned = {name: tensor.detach().cpu() for name, tensor in backbone.state_dict().items()}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +127,7 @@ def quantized_rows(tensor: Tensor) -> tuple[Tensor, Tensor]:
 
 def save_quantized(path: Path, checkpoint: Checkpoint) -> None:
     """Writes the settings and the weights of a model, matrices in 8 bits."""
-    stored: dict[str, Tensor] = {}
+    stored: Tensors = {}
     for name, tensor in checkpoint.weights.items():
         if tensor.dim() < 2 or tensor.numel() < LEAST:
             stored[f"{name}:f32"] = tensor.float().contiguous()
@@ -145,7 +144,7 @@ def read_quantized(path: Path) -> Checkpoint:
         raise ModelRejected(
             f"{path} has the format {metadata.get('format')!r}, expected {QUANTIZED_FORMAT!r}"
         )
-    weights: dict[str, Tensor] = {}
+    weights: Tensors = {}
     try:
         for key, tensor in stored.items():
             name, _, kind = key.rpartition(":")
@@ -158,7 +157,7 @@ def read_quantized(path: Path) -> Checkpoint:
         raise ModelRejected(f"{path} cannot be read: {error}") from error
 
 
-def _stored(name: str, tensor: Tensor, is_new: bool) -> dict[str, Tensor]:
+def _stored(name: str, tensor: Tensor, is_new: bool) -> Tensors:
     """The tensors in a delta file of a new weight, or of a difference from the base; see `numpy_bert`."""
     tensor = tensor.float()
     if is_new:
@@ -169,5 +168,5 @@ def _stored(name: str, tensor: Tensor, is_new: bool) -> dict[str, Tensor]:
     return {f"{name}:q8": q, f"{name}:scale": scale}
 
 
-def _write_delta(path: Path, stored: dict[str, Tensor]) -> None:
+def _write_delta(path: Path, stored: Tensors) -> None:
     save_file(stored, path, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})

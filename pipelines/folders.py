@@ -9,8 +9,6 @@ The settings store the folders as a JSON list of [label, path]. A folder with it
 "..", so that both can be moved together.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -28,8 +28,11 @@ from .plain_text import language_hint, shown
 if TYPE_CHECKING:
     from .answering.explain import Explanation, ScoreBreakdown, StageRank
 
+Record = dict[str, Any]
+"""A JSON object."""
 
-def answer_record(answer: Answer) -> dict[str, Any]:
+
+def answer_record(answer: Answer) -> Record:
     """The JSON of `ask --json` for one question: its "answer", or None with "candidates" and "nearest"."""
     return {
         "question": answer.question,
@@ -66,7 +69,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     }
 
 
-def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
+def answer_span_record(answer: AnswerSpan) -> Record:
     """One answer; offsets are code points of the document's stored text."""
     passage = answer.passage
     return {
@@ -83,7 +86,7 @@ def answer_span_record(answer: AnswerSpan) -> dict[str, Any]:
     }
 
 
-def computed_record(computed: Computed) -> dict[str, Any]:
+def computed_record(computed: Computed) -> Record:
     """A computed value with its cells, of which the first has its place, or with its documents."""
     return {
         "operation": computed.operation,
@@ -105,12 +108,12 @@ def computed_record(computed: Computed) -> dict[str, Any]:
     }
 
 
-def span_record(span: Span) -> dict[str, Any]:
+def span_record(span: Span) -> Record:
     """The words of a span; offsets are code points of the document's stored text."""
     return {"text": span.text, "start": span.start, "end": span.end}
 
 
-def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:
+def place_record(quote: AnswerSpan | Citation) -> Record:
     """The span of an answer or a citation, with page, line, label and headings; offsets are code points."""
     span = quote.span
     return {
@@ -126,25 +129,25 @@ def place_record(quote: AnswerSpan | Citation) -> dict[str, Any]:
     }
 
 
-def word_record(word: QuestionTerm, question: str) -> dict[str, Any]:
+def word_record(word: QuestionTerm, question: str) -> Record:
     """A word of a question; offsets are code points of the question."""
     return {"text": word.of(question), "start": word.start, "end": word.end}
 
 
-def spelling_record(result: Answer | Summary | Spelling) -> dict[str, Any]:
+def spelling_record(result: Answer | Summary | Spelling) -> Record:
     """The corrected words of the question, and whether none of its content words occurs in the documents."""
     words = [{**word_record(each.term, result.question), "used": each.word} for each in result.searched_for]
     return {"searched_for": words, "is_unknown": result.is_unknown}
 
 
-def explanation_record(explanation: Explanation) -> dict[str, Any]:
+def explanation_record(explanation: Explanation) -> Record:
     """The JSON of `ask --explain --json`: that of the answer with the key "explanation".
 
     It is None when no span was read. The key "document" is present when a document was named.
     """
     best = explanation.best
     fate = explanation.document
-    evidence: dict[str, Any] | None = None
+    evidence: Record | None = None
     if best is not None:
         evidence = {
             "of": "answer" if explanation.answer.best else "rejected",
@@ -164,12 +167,12 @@ def explanation_record(explanation: Explanation) -> dict[str, Any]:
     return record
 
 
-def _rank_record(rank: StageRank) -> dict[str, Any]:
+def _rank_record(rank: StageRank) -> Record:
     place = {"stage": rank.stage, "rank": rank.rank, "depth": rank.depth, "score": rank.score}
     return {**place, "passage": rank.passage.id if rank.passage else None}
 
 
-def _breakdown_record(breakdown: ScoreBreakdown) -> dict[str, Any]:
+def _breakdown_record(breakdown: ScoreBreakdown) -> Record:
     return {
         **place_record(breakdown.answer),
         "passage": breakdown.answer.passage.id,
@@ -182,7 +185,7 @@ def _breakdown_record(breakdown: ScoreBreakdown) -> dict[str, Any]:
     }
 
 
-def search_record(result: SearchResult) -> dict[str, Any]:
+def search_record(result: SearchResult) -> Record:
     """The JSON of `search --json`."""
     return {
         "question": result.spelling.question,
@@ -199,7 +202,7 @@ def partial_record(left_out: str) -> dict[str, str]:
     return {"partial": left_out} if left_out else {}
 
 
-def filter_record(scope: FilterResult | None) -> dict[str, Any]:
+def filter_record(scope: FilterResult | None) -> Record:
     """The key `filter` with the filter and the numbers of what it selects; no key without a filter."""
     if scope is None:
         return {}
@@ -209,7 +212,7 @@ def filter_record(scope: FilterResult | None) -> dict[str, Any]:
     return {"filter": {**where, **dates, **record}}
 
 
-def hit_record(hit: Hit) -> dict[str, Any]:
+def hit_record(hit: Hit) -> Record:
     """One hit; `passage` is the passage's id, `scores` those of its stages, offsets are code points."""
     passage = hit.passage
     return {
@@ -230,12 +233,12 @@ def hit_record(hit: Hit) -> dict[str, Any]:
     }
 
 
-def duplicate_record(passage: Passage) -> dict[str, Any]:
+def duplicate_record(passage: Passage) -> Record:
     """The place of a near-duplicate."""
     return {"document": passage.document_id, "start": passage.start, "end": passage.end}
 
 
-def sync_record(report: SyncReport) -> dict[str, Any]:
+def sync_record(report: SyncReport) -> Record:
     """The JSON of `index --json`."""
     return {
         **asdict(report),

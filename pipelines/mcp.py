@@ -3,8 +3,6 @@
 The `mcp` package derives the schemas from the type hints below and speaks the protocol.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import wraps

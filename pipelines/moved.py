@@ -1,7 +1,5 @@
 """Old names of modules, which work for one more version and warn."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from importlib import import_module

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from spanwise.types import Answer, Summary
+from spanwise.types import Answer, Computed, Passage, Span, Summary
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-    from spanwise.types import Computed, Passage, Span
-
+Cited = tuple[str, list[dict[str, Any]]]
+"""A text, and its citations in OpenAI's form."""
 MAX_CELLS = 20  # that are shown of a computed value
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
@@ -99,7 +99,7 @@ def step_lines(steps: Sequence[Span]) -> list[str]:
     return [*lines, f"and {len(steps) - MAX_STEPS} more"] if len(steps) > MAX_STEPS else lines
 
 
-def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
+def chat_text(answer: Answer | Summary) -> Cited:
     """The sentences that answer, with citation marks, and the citations in OpenAI's form."""
     hint = language_hint(answer.question)
     if isinstance(answer, Summary):
@@ -121,7 +121,7 @@ def chat_text(answer: Answer | Summary) -> tuple[str, list[dict[str, Any]]]:
     return ". ".join([refusal(answer).replace("n", "N", 1), *filter(None, notes)]), []
 
 
-def _with_marks(text: str, cited: Sequence[Span]) -> tuple[str, list[dict[str, Any]]]:
+def _with_marks(text: str, cited: Sequence[Span]) -> Cited:
     marks = []
     for number, span in enumerate(cited, start=1):
         mark = f"[{number}]"

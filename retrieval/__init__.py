@@ -1,7 +1,5 @@
 """Ranks passages for questions: TF-IDF, BM25, dense vectors, token vectors and their fusion."""
 
-from __future__ import annotations
-
 from .protocol import Encoder, Encoders, Retriever, TokenEncoder
 from .retrievers import build, stages_of
 

@@ -14,8 +14,6 @@ half of the passages. Passages without that term would then rank higher.
 same terms, k1, b and idf. It is slow, because it scores every passage in Python.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ a hit with a number that the better hit lacks is not folded: versions of a fact 
 Source: Broder, "On the resemblance and containment of documents", 1997. Deviation: no sketches.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Protocols of retrieval: retrievers and the models that they use."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -9,6 +7,7 @@ from typing import Protocol
 from spanwise.types import Hit
 
 from ..index.protocol import Floats, Ids, Ranking
+from ..models.batching import OnProgress
 
 
 class Retriever(Protocol):
@@ -45,7 +44,7 @@ class Scorer(Protocol):
         self,
         questions: Sequence[str],
         passages: Sequence[Sequence[str]],
-        on_progress: Callable[[int], None] = ...,
+        on_progress: OnProgress = ...,
     ) -> list[Floats]:
         """The scores of each question's passages, (n,) float32, finite; higher is better.
 
@@ -66,7 +65,7 @@ class Encoder(Protocol):
     def encode_questions(self, texts: Sequence[str]) -> Floats:
         """One unit vector per question: (len(texts), width) float32."""
 
-    def encode_passages(self, texts: Sequence[str], on_progress: Callable[[int], None] = ...) -> Floats:
+    def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = ...) -> Floats:
         """One unit vector per passage: (len(texts), width) float32; `on_progress` as in `TokenEncoder`."""
 
 
@@ -83,9 +82,7 @@ class TokenEncoder(Protocol):
     def encode_questions(self, texts: Sequence[str]) -> list[Floats]:
         """The vectors of each question: (m, width) float32."""
 
-    def encode_passages(
-        self, texts: Sequence[str], on_progress: Callable[[int], None] = ...
-    ) -> tuple[Floats, Ids]:
+    def encode_passages(self, texts: Sequence[str], on_progress: OnProgress = ...) -> tuple[Floats, Ids]:
         """The vectors of all passages in order, (T, width) float32, and the number of vectors of each.
 
         `on_progress` receives the number of encoded passages.

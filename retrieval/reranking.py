@@ -11,8 +11,6 @@ Apart from the order, a shifted score has no meaning. Hits that the scorer read 
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019, section 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -8,8 +8,6 @@ Source: Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search vi
 Interaction over BERT", SIGIR 2020, section 3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from functools import cached_property

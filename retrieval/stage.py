@@ -10,8 +10,6 @@ Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condo
 Learning Methods", SIGIR 2009, with their c = 60.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import chain

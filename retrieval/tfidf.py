@@ -10,8 +10,6 @@ Source: Manning, Raghavan and Schütze, "Introduction to Information Retrieval",
 (ltc.ltc).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

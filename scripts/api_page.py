@@ -3,8 +3,6 @@
 Run `python scripts/api_page.py` after a change of any of these; a test compares both pages with the code.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ On this machine: `prepare`, `plan`, and afterwards `join`. On the GPU machine: `
 was up; the same step resumes.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Makes `.links/spanwise/`, where static tools see the packages under their installed names."""
 
-from __future__ import annotations
-
 import shutil
 import tomllib
 from pathlib import Path

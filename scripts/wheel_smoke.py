@@ -5,8 +5,6 @@ them. A program in it embeds the wheel and asks a question, with the built-in mo
 `python scripts/wheel_smoke.py dist/spanwise-*.whl` with a Python that has spanwise's dependencies.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -22,6 +22,7 @@ TYPES = ("factoid", "how", "why", "consequence", "definition", "list", "yes-no",
 PLACES = ("answer", "short", "near")
 WORDINGS = Path(__file__).parents[1] / "questions" / "everyday" / "wordings.jsonl"  # only in a checkout
 _NAME = re.compile(r"\A(.+)\.jsonl(?:\.gz)?")
+Wordings = dict[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ def read_folder_items(path: Path) -> list[FolderItem]:
     return list(map(folder_item, json_lines(path)))
 
 
-def read_wordings(*paths: Path) -> dict[str, tuple[str, ...]]:
+def read_wordings(*paths: Path) -> Wordings:
     """The everyday wordings in some files, by `wording_key`; a missing file has none."""
-    wordings: dict[str, tuple[str, ...]] = {}
+    wordings: Wordings = {}
     for path in filter(Path.is_file, paths):
         for line in json_lines(path):
             key = line.text("of")
@@ -89,7 +90,7 @@ def read_wordings(*paths: Path) -> dict[str, tuple[str, ...]]:
     return wordings
 
 
-def everyday_wordings(folder: Path = WORDINGS.parent) -> dict[str, tuple[str, ...]]:
+def everyday_wordings(folder: Path = WORDINGS.parent) -> Wordings:
     """The everyday wordings in all files of a folder, by `wording_key`; none outside a checkout."""
     return read_wordings(*sorted(folder.glob("*.jsonl")))
 

@@ -35,7 +35,7 @@ def read(data: bytes) -> TextBuilder:
     """
     decoded = decode(data)
     text = decoded[0]
-    delimiter = find_delimiter(text[:HEAD])
+    delimiter = find_delimiter(text)
     header = find_header(text[:HEAD], delimiter)
     labels = []
     for number, (start, record) in enumerate(records(text, delimiter), start=1):
@@ -83,7 +83,8 @@ def cells(record: str, delimiter: str) -> list[str]:
 
 
 def find_delimiter(text: str) -> str:
-    """The delimiter in a first line such as "sep=;", else the one that splits the records most evenly."""
+    """The delimiter in a first line such as "sep=;", else the one that splits the beginning most evenly."""
+    text = text[:HEAD]
     if text[:4].lower() == "sep=" and text[4:5] in set(DELIMITERS):
         return text[4]
     return max(DELIMITERS, key=lambda delimiter: _agreement(text, delimiter))

@@ -161,9 +161,9 @@ def read_style(style: BaseStyle) -> Style:
     return Style(level, item and not level, code and not level, looks)
 
 
-def _has_any(element: Element, path: str, names: Iterable[str]) -> bool:
-    """True when the properties at a path have one of these settings, and it is on."""
-    return any(setting(element, f"{path}/{name}", "1", "0") not in OFF for name in names)
+def _is_gone(element: Element, path: str) -> bool:
+    """True when the properties at a path have one of the settings GONE, and it is on."""
+    return any(setting(element, f"{path}/{name}", "1", "0") not in OFF for name in GONE)
 
 
 def _looks(element: Element) -> dict[str, str]:
@@ -341,7 +341,7 @@ class BodyWriter:
         """The text of a paragraph with its number or bullet; one that is not shown does not count."""
         text = settle("".join(self._texts(paragraph, style.looks)))
         text = text.rstrip() if style.code else text.strip()
-        if not text.strip() and _has_any(paragraph, "pPr/rPr", GONE):
+        if not text.strip() and _is_gone(paragraph, "pPr/rPr"):
             return ""
         mark = self._numbering.next(style.looks.get(LIST, ""), whole(style.looks.get(DEPTH, "")))
         if mark == "-":
@@ -363,7 +363,7 @@ class BodyWriter:
         self.builder.end_line(blank=True)
 
     def _write_table(self, table: Element) -> None:
-        rows = [row for row in _children(table, ROW) if not _has_any(row, "trPr", GONE)]
+        rows = [row for row in _children(table, ROW) if not _is_gone(row, "trPr")]
         cells = [list(_children(row, CELL)) for row in rows]
         self._last = Style()
         if all(len(row) < 2 for row in cells):  # a frame around text, no table

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bs4.element import PageElement
 
 Change = Callable[[str], str]
+Style = dict[str, str]
 
 MEDIA_TYPE = "text/html"
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -163,9 +164,9 @@ class PageView:
         self._around_main = _around(page, MAIN)
         self._arranging = _around(page, ARRANGING, "table")
 
-    def style(self, element: Tag) -> dict[str, str]:
+    def style(self, element: Tag) -> Style:
         """The properties that simple rules of the page and the element itself set."""
-        style: dict[str, str] = {}
+        style: Style = {}
         classes = element.get_attribute_list("class") if self._rules else []
         words = [f".{word}" for word in classes if not OPENED.search(word or "")]
         for word in ("", *words, f"#{element.get('id')}"):
@@ -203,7 +204,7 @@ class PageView:
         may_be_shown = self._has_script and not self._is_chrome(element)
         return not shown or may_be_shown or element.name in MAIN
 
-    def _is_hidden(self, element: Tag, style: dict[str, str]) -> bool:
+    def _is_hidden(self, element: Tag, style: Style) -> bool:
         is_hidden = (
             element.name == "noscript"
             or (element.name == "dialog" and not element.has_attr("open"))
@@ -239,10 +240,10 @@ def _kind(element: Tag) -> str:
     return f"{element.get('role', '')} {element.get('epub:type', '')}"
 
 
-def _style_rules(page: Tag) -> dict[str, dict[str, str]]:
+def _style_rules(page: Tag) -> dict[str, Style]:
     """The properties that each selector of the style sheets sets, without rules inside rules."""
     sheets = [sheet.get_text() for sheet in page.find_all("style") if "print" not in str(sheet.get("media"))]
-    rules: dict[str, dict[str, str]] = {}
+    rules: dict[str, Style] = {}
     depth = 0
     for piece in COMMENT.sub("", "".join(sheets)).split("}"):
         opened = piece.count("{")
@@ -254,7 +255,7 @@ def _style_rules(page: Tag) -> dict[str, dict[str, str]]:
     return rules
 
 
-def _declarations(source: str) -> dict[str, str]:
+def _declarations(source: str) -> Style:
     """The values of the CSS properties that hide, strike, raise or lower text."""
     pairs = (declaration.partition(":") for declaration in source.lower().split(";"))
     values = {name.strip().removesuffix("-line"): value.strip()[:MAX_VALUE] for name, _, value in pairs}
@@ -417,7 +418,7 @@ def _form_value(element: Tag) -> str:
     return "" if kind in NO_VALUE or element.name == "option" else str(element.get("value", ""))
 
 
-def _script(element: Tag, style: dict[str, str]) -> Change | None:
+def _script(element: Tag, style: Style) -> Change | None:
     """What changes the text of a raised or lowered element or of a reference to a note; None for others."""
     name = element.name
     above = element.parent or element

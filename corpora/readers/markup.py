@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -119,17 +120,17 @@ def read_markdown(data: bytes) -> TextBuilder:
 
 def read_rst(data: bytes) -> TextBuilder:
     """The document of an .rst file, titled by a section."""
-    return _read(data, "text/x-rst", rst_headings, of_rst)
+    return _read(data, "text/x-rst", rst_headings, partial(_hidden, HIDDEN_IN_RST))
 
 
 def read_asciidoc(data: bytes) -> TextBuilder:
     """The document of an AsciiDoc file, titled by a heading."""
-    return _read(data, "text/asciidoc", asciidoc_headings, of_asciidoc)
+    return _read(data, "text/asciidoc", asciidoc_headings, partial(_hidden, HIDDEN_IN_ASCIIDOC))
 
 
 def read_tex(data: bytes) -> TextBuilder:
     r"""The document of a .tex file, titled by its \title or a section."""
-    return _read(data, "text/x-tex", tex_headings, of_tex)
+    return _read(data, "text/x-tex", tex_headings, partial(_hidden, HIDDEN_IN_TEX))
 
 
 def _read(
@@ -279,22 +280,8 @@ def of_markdown(text: str) -> list[Bounds]:
     return apart([*_hidden(HIDDEN_IN_MARKDOWN, text), *of_text(text)])
 
 
-def of_rst(text: str) -> list[Bounds]:
-    """Comments, with the lines that are indented below them."""
-    return _hidden(HIDDEN_IN_RST, text)
-
-
-def of_asciidoc(text: str) -> list[Bounds]:
-    """Comment lines and blocks, and struck text."""
-    return _hidden(HIDDEN_IN_ASCIIDOC, text)
-
-
-def of_tex(text: str) -> list[Bounds]:
-    """Comments outside of verbatim text, what `iffalse` and the environment `comment` hold, struck text."""
-    return _hidden(HIDDEN_IN_TEX, text)
-
-
 def _hidden(pattern: re.Pattern[str], text: str) -> list[Bounds]:
+    """The comments and struck text that a pattern finds outside code."""
     return [match.span("hidden") for match in pattern.finditer(text) if match["hidden"]]
 
 

@@ -128,7 +128,8 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
     limits = [LARGER * max(size, page.size) for page in pages]
     repeats: list[tuple[str, list[Place]]] = []
     for top in (True, False):
-        edges = [_edge(page, top) for page in pages]
+        by_height = [sorted(page.lines, key=lambda line: line.height, reverse=top) for page in pages]
+        edges = [lines[:MAX_EDGE_LINES] for lines in by_height]
         at_edge = list(_repeats(edges, limits, top))
         titles = {line for words, places in at_edge if _is_title(words) for _, line in places}
         repeated = {line for _, places in at_edge for _, line in places}
@@ -156,11 +157,6 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
 
 def _is_title(words: str) -> bool:
     return SLOT in words and not BARE.fullmatch(words)
-
-
-def _edge(page: Page, top: bool) -> list[Line]:
-    """The outermost lines of a page, the outermost first."""
-    return sorted(page.lines, key=lambda line: line.height, reverse=top)[:MAX_EDGE_LINES]
 
 
 def _repeats(

@@ -4,8 +4,6 @@ pdfium ends a line before and after some raised characters; these line ends are 
 fields are read from the fields, because pdfium draws them after all other text, and some not at all.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing

@@ -11,8 +11,6 @@ A search has three steps, and only the first may miss a passage of the best k:
 Source: Khattab and Zaharia, "ColBERT", SIGIR 2020, section 3.3, equation 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from math import ceil, sqrt

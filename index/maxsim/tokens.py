@@ -4,8 +4,6 @@ A codebook is trained once, by the first writer of a model, and extended when th
 codes stay valid, because old centroids keep their numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from ..top_k import check_token_vectors
 from .codebook import Codebook, n_centroids
 
 _GROWTH = 4  # a codebook is extended at this multiple of the tokens it was trained for
-_SAMPLE = 131_072  # vectors of a collection that new centroids are trained on
+_HALF = 65_536  # of the vectors of a collection that new centroids are trained on
 
 
 class PendingTokens:
@@ -102,10 +100,10 @@ class PendingTokens:
         The stored ones matter if a collection grows in steps that are too small for a sample.
         """
         stored = self.rows.stored().get(model, [])
-        step = max(1, -(-sum(segment.n_rows for segment in stored) // (_SAMPLE // 2)))
+        step = -(-sum(segment.n_rows for segment in stored) // _HALF) or 1
         parts = [segment.read(np.arange(0, len(segment.passage_ids), step)) for segment in stored]
         decoded = [codebook.decode(part) for part in parts]
-        return np.concatenate([_some(vectors, _SAMPLE // 2), *decoded])
+        return np.concatenate([vectors[:: -(-len(vectors) // _HALF)], *decoded])
 
 
 def open_tokens(segment: Segment, codebook: Codebook) -> RowsSegment:
@@ -150,8 +148,3 @@ def token_problems(folder: Path, segments: Sequence[Segment]) -> Iterator[str]:
                 except IndexCorrupt as error:
                     yield str(error)
                 segment.release()
-
-
-def _some(vectors: Floats, most: int) -> Floats:
-    """At most `most` of the vectors, evenly spaced."""
-    return vectors[:: -(-len(vectors) // most)]

@@ -115,7 +115,7 @@ def candidates(
                 log_rank=math.log(hits[proposal.place].rank),
                 coverage=question.coverage(held[proposal.place] | names[proposal.place]),
                 sentence_coverage=question.coverage(
-                    names[proposal.place].union(terms_of(_in_context(proposal)))
+                    names[proposal.place].union(terms_of(proposal.in_context))
                 ),
                 relevance=_or_zero(proposal.scored.relevance),
                 support=_or_zero(proposal.scored.support),
@@ -184,6 +184,11 @@ class _Proposal:
     sentence: Span
     certainty: float
 
+    @property
+    def in_context(self) -> str:
+        """The sentence under the last heading above it, which often names its topic."""
+        return "\n".join([*self.scored.passage.heading[-1:], self.sentence.readable])
+
 
 def _proposals(readings: Readings, announces: Callable[[str], bool]) -> list[_Proposal]:
     """The best span of each sentence; the best of each passage come first."""
@@ -234,11 +239,6 @@ def _n_agreeing(proposals: Sequence[_Proposal]) -> list[int]:
 
 def _or_zero(value: float) -> float:
     return 0.0 if math.isnan(value) else value
-
-
-def _in_context(proposal: _Proposal) -> str:
-    """A sentence under the last heading above it, which often names the topic of the sentence."""
-    return "\n".join([*proposal.scored.passage.heading[-1:], proposal.sentence.readable])
 
 
 # Declined questions

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import DocumentNotFound
 from spanwise.types import Answer, AnswerSpan, Filter, Passage
 
+from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
@@ -195,9 +195,7 @@ def _breakdown(ranked: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
     )
 
 
-def _stage_rank(
-    question: str, passage_ids: NDArray[np.int64], stage: Ranker, snapshot: Snapshot
-) -> StageRank:
+def _stage_rank(question: str, passage_ids: Ids, stage: Ranker, snapshot: Snapshot) -> StageRank:
     """The rank of the best of these passages among all passages of the index; no texts are read for it."""
     depth = min(MAX_RANK, snapshot.n_passages)
     [own] = stage.rank([question], 1, passage_ids)
@@ -254,7 +252,7 @@ def _fate(
     return DocumentFate(name, stage, reason, advice, ranks, best)
 
 
-def _unmet_conditions(snapshot: Snapshot, where: Filter, passage_ids: NDArray[np.int64]) -> list[str]:
+def _unmet_conditions(snapshot: Snapshot, where: Filter, passage_ids: Ids) -> list[str]:
     """The conditions that a document with these passages does not meet."""
     conditions = conditions_of(where).items()
     return [

@@ -11,15 +11,13 @@ from itertools import compress
 from math import inf
 from pathlib import PurePosixPath
 
-import numpy as np
-from numpy.typing import NDArray
-
 from spanwise.errors import FilterUnknown
 from spanwise.types import Filter, FilterResult
 
 from ...corpora.front_matter import inner_suffix
 from ...corpora.ignore import IGNORE_FILE, composed, path_matcher
 from ...corpora.reading import DOCUMENT_SUFFIXES, names_of, type_name
+from ...index.protocol import Ids
 from ...index.schema import Description
 from ...index.snapshot import Snapshot
 
@@ -32,7 +30,7 @@ class Selection:
     """The passages that a filter selects in one commit, ids ascending, and the number of documents."""
 
     scope: FilterResult
-    passage_ids: NDArray[np.int64]
+    passage_ids: Ids
 
 
 def select(snapshot: Snapshot, where: Filter) -> Selection:

@@ -20,9 +20,7 @@ from ..folders import Root, resolve_document_id
 from .filters import DATE
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from ...index.protocol import Ids
     from ..library.open_commit import OpenCommit
 
 MAX_ENTRIES = 20  # of an overview; also headings of an entry
@@ -51,7 +49,7 @@ def overview_summary(commit: OpenCommit, options: SummaryOptions, roots: Sequenc
 
 
 def _passage_ids(
-    snapshot: Snapshot, selected: NDArray[np.int64] | None, options: SummaryOptions, roots: Sequence[Root]
+    snapshot: Snapshot, selected: Ids | None, options: SummaryOptions, roots: Sequence[Root]
 ) -> list[int]:
     """All passages of a document, or the selected ones, by document and place."""
     if options.document is not None:

@@ -36,7 +36,7 @@ from spanwise.types import (
 
 from ...corpora.sentences import sentence_spans
 from ...index.analysis import STOP_WORDS, Analyzer
-from ...reader.generators.protocol import REFUSAL, chat_messages, declines
+from ...reader.generators.protocol import REFUSAL, Generator, Message, chat_messages, declines
 from ...reader.support import Checker
 from ..folders import Root
 from ..json_records import filter_record, hit_record, place_record, spelling_record
@@ -47,7 +47,6 @@ from .filters import count_unread
 from .overview import overview_summary
 
 if TYPE_CHECKING:
-    from ...reader.generators.protocol import Generator, Message
     from ...reader.span_reader import SpanReader
     from ..library.open_commit import OpenCommit
 

@@ -1,7 +1,5 @@
 """Finds the tables in which retrieved passages lie, and the best result of a question in them."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The words of a question that is asked of a table: the rows, columns and operations that they may mean."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """A table as words and values: the texts of its cells, and a cell as a number, a date or a duration."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

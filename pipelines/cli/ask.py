@@ -4,8 +4,6 @@
 Between two questions no commit is held, so a writer can continue, and the next answer is from its commit.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """`spanwise index FOLDER…`: create an index, bring it up to date, and watch for changes."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections import defaultdict

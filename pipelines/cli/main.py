@@ -5,8 +5,6 @@ error in one line, 2 for wrong usage, 130 when interrupted. Defaults come from `
 from `spanwise.toml` in the current folder, which has one table for each verb.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The options that several verbs share, in groups, and how a verb finds its library."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import shlex

@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import dropwhile
@@ -25,6 +25,7 @@ from spanwise.types import (
     FilterResult,
     Hit,
     Passage,
+    ProgressCallback,
     Spelling,
     Summary,
     SummarySentence,
@@ -90,7 +91,7 @@ def write(lines: str) -> None:
 
 
 @contextmanager
-def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
+def progress(after_s: float = 0.0) -> Iterator[ProgressCallback]:
     """A callback of (task, done, total) that draws a bar on stderr, or prints lines if that is no terminal.
 
     The bar appears after `after_s` seconds, because some tasks are often done at once. A task with total 0
@@ -127,7 +128,7 @@ def progress(after_s: float = 0.0) -> Iterator[Callable[[str, int, int], None]]:
         stop()
 
 
-def _print_at_times(last: float) -> Callable[[str, int, int], None]:
+def _print_at_times(last: float) -> ProgressCallback:
     """A callback of `progress` that prints a line every LINE_EVERY_S seconds after `last`."""
 
     def report(task: str, done: int, total: int) -> None:
@@ -349,7 +350,7 @@ def first_words(passage: Passage) -> str:
     return _cut(words, MAX_FIRST_WORDS)
 
 
-def show_explanation(explanation: Explanation, verbose: bool = False, listing: str = LISTING) -> None:
+def show_explanation(explanation: Explanation, verbose: bool, listing: str) -> None:
     """Print the answer, its evidence by feature, ranks by stage, and the fate of a document."""
     show_answer(explanation.answer, verbose, "", listing)
     if explanation.answer.rejected:

@@ -1,7 +1,5 @@
 """`spanwise status` and `spanwise verify`: the state of an index and of the installation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from csv import DictWriter
 from io import StringIO

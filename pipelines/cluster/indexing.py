@@ -6,8 +6,6 @@ memory and writes to it alone, and the driver sees reports. A worker that dies l
 shard, from which another worker continues. Every node must see the same paths.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections import Counter

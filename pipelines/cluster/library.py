@@ -1,7 +1,5 @@
 """The library of an index of shards: the same questions and answers, over all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial, wraps

@@ -5,8 +5,6 @@ the calls. This module chooses a replica; when one fails, another is asked. A sh
 missing until one is back. Every node must see the index under the same path.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import time

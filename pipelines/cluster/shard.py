@@ -4,8 +4,6 @@ It works in a thread of this process or in an actor of a cluster, and does not u
 the whole collection (number of passages, document frequencies, mean length) come with the question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock

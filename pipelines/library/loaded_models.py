@@ -13,14 +13,14 @@ from urllib.parse import urlsplit
 from spanwise.errors import IndexEmpty
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
-from ...reader.generators.protocol import LOCAL as LOCAL, OPENAI
+from ...reader.generators.protocol import LOCAL as LOCAL, OPENAI, Generator, load_generator
 from ...reader.generators.server import is_loopback
+from ...retrieval.retrievers import stages_of
 from ..folders import user_cache
 
 if TYPE_CHECKING:
     from ...index.store import Store
     from ...reader.evidence import Calibration
-    from ...reader.generators.protocol import Generator
     from ...reader.protocol import Reader
     from ...retrieval.protocol import Encoder, Encoders, Scorer, TokenEncoder
 
@@ -76,8 +76,6 @@ def stages_below(retrievers: Iterable[str]) -> set[str]:
     >>> sorted(stages_below(["hybrid", "bm25+colbert+rerank"]))
     ['bm25', 'colbert', 'dense']
     """
-    from ...retrieval.retrievers import stages_of
-
     return {stage for name in retrievers for stage in stages_of(split_rerank(name)[0])}
 
 
@@ -157,8 +155,6 @@ class LoadedModels:
 
     def generator(self, generator: str | object, base_url: str = "") -> Generator | None:
         """The generator of that name, or the object given; None for "quote"."""
-        from ...reader.generators.protocol import load_generator
-
         if not isinstance(generator, str):
             return cast("Generator", generator)
         load = partial(load_generator, base_url=base_url, cache=user_cache())
@@ -172,8 +168,6 @@ class LoadedModels:
 
     def digests(self, options: SearchOptions) -> dict[str, str] | None:
         """The digests of all models that a result depends on; None with a user's own retriever or reader."""
-        from ...retrieval.retrievers import stages_of
-
         below, reranker = self.split(options)
         if not isinstance(below, str):
             return None

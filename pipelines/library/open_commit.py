@@ -28,6 +28,8 @@ from spanwise.types import (
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...index.store import Store
+from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, DuplicateRule
+from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
 from ..answering.mentions import mentioned_words, mentions
@@ -35,7 +37,6 @@ from ..answering.spelling import spelling_of
 from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels, default_retriever
 
 if TYPE_CHECKING:
-    from ...retrieval.near_duplicates import DuplicateRule
     from ...retrieval.protocol import Ranker, Retriever
     from ..answering.table_answers import TableFinder
 
@@ -112,8 +113,6 @@ class OpenCommit:
             model = self.models.cross_encoder(reranker)
             retriever = RerankingRetriever(retriever, model, options.rerank_depth, on_progress)
         if options.dedupe:
-            from ...retrieval.near_duplicates import DeduplicatingRetriever
-
             retriever = DeduplicatingRetriever(retriever, self.analyzer, rule, self.terms_of)
         return retriever
 
@@ -136,8 +135,6 @@ class OpenCommit:
 
     def stages(self, options: SearchOptions) -> list[Ranker]:
         """The single retrievers that the retriever of these options consists of."""
-        from ...retrieval.retrievers import stages_of
-
         below, _ = self.models.split(options, self.default_retriever)
         names = stages_of(below) if isinstance(below, str) else [below]
         return [cast("Ranker", self._built(name, options.exact)) for name in names]
@@ -146,8 +143,6 @@ class OpenCommit:
         self, options: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
-        from ...retrieval.near_duplicates import READING_RULE
-
         on_progress("models", 0, 0)
         key = (options, calibrated, on_progress)
         if self._answerer is not None and self._answerer[0] == key:
@@ -203,8 +198,6 @@ class OpenCommit:
         return spelling_of(question, self.snapshot, self.analyzer)
 
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
-        from ...retrieval.retrievers import build
-
         key = (retriever, exact)
         if isinstance(retriever, str) and key in self._retrievers:
             return self._retrievers[key]

@@ -39,11 +39,10 @@ LANGUAGE = "the built-in models read English"
 ABSENT = "file not there now"
 BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
 EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
+Record = dict[str, Any]
 
 
-def status_record(
-    snapshot: Snapshot, store: Store, roots: Sequence[Root], is_caching: bool
-) -> dict[str, Any]:
+def status_record(snapshot: Snapshot, store: Store, roots: Sequence[Root], is_caching: bool) -> Record:
     """The figures of a commit of an index."""
     index = store.path
     model = store.settings[MODEL] or None
@@ -87,7 +86,7 @@ def missing_vectors(snapshot: Snapshot, model: str | None) -> int:
     return snapshot.n_passages - max(models.values(), default=0)
 
 
-def cache_record(index: Path, on: bool) -> dict[str, Any]:
+def cache_record(index: Path, on: bool) -> Record:
     """The answer cache of an index; `fault` is the reason why it cannot be used, or ""."""
     cache = AnswerCache(index / CACHE_NAME)
     answers = cache.count()
@@ -115,7 +114,7 @@ def _files(index: Path, name: str) -> list[Path]:
     return [*index.glob(f"{name}*"), *index.glob(f"shard-*/{name}*")]
 
 
-def colbert_record(snapshot: Snapshot, model: str | None) -> dict[str, Any] | None:
+def colbert_record(snapshot: Snapshot, model: str | None) -> Record | None:
     """The token vectors of an index; None without a model of them.
 
     `passages` have vectors, `missing` do not yet. `tokens` is the number of vectors, `bytes` their size on
@@ -135,7 +134,7 @@ def colbert_record(snapshot: Snapshot, model: str | None) -> dict[str, Any] | No
     }
 
 
-def approximate_record(snapshot: Snapshot) -> list[dict[str, Any]]:
+def approximate_record(snapshot: Snapshot) -> list[Record]:
     """The approximate index of each model: recall of the exact top 10, wanted and measured, and vectors."""
     records = []
     for model in sorted(snapshot.vector_models()):
@@ -222,7 +221,7 @@ def bytes_below(folder: Path) -> int:
 # The installation
 
 
-def installation_record(store: Store, models: LoadedModels) -> dict[str, Any]:
+def installation_record(store: Store, models: LoadedModels) -> Record:
     """Versions, extras, digests of the models in use, free disk; `problems` are sentences."""
     packages: dict[str, str] = {}
     problems: list[str] = []
@@ -328,7 +327,7 @@ def _changed_files(store: Store, snapshot: Snapshot) -> Iterator[str]:
             yield f"{name}: {error}"
 
 
-def verification_record(verification: Verification) -> dict[str, Any]:
+def verification_record(verification: Verification) -> Record:
     """The JSON of `verify --json`."""
     record = asdict(verification)
     index = str(record.pop("index"))

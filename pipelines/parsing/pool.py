@@ -382,8 +382,8 @@ class ParsePool:
 class PageDrawer:
     """Draws pages of PDFs in a child process with tight limits; for any number of threads, one at a time."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self._worker = ParseWorker(Analyzer().settings(), limits or Limits(cpu_s=10, wall_s=15.0))
+    def __init__(self) -> None:
+        self._worker = ParseWorker(Analyzer().settings(), Limits(cpu_s=10, wall_s=15.0))
         self._asking = threading.Lock()
 
     def png(self, data: bytes, page: int, width: int) -> bytes:

@@ -17,7 +17,6 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport, no_progress
@@ -27,6 +26,7 @@ from ...corpora.front_matter import inner_suffix
 from ...corpora.reading import READERS
 from ...index.analysis import Analyzer
 from ...index.maxsim.codebook import Codebook
+from ...index.protocol import Ids
 from ...index.schema import ABSENT, FileState, UnreadFile, indexed_text
 from ...index.snapshot import Snapshot
 from ...index.store import Store
@@ -407,7 +407,7 @@ def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallba
     return len(missing)
 
 
-def _parts(ids: NDArray[np.int64], n: int) -> list[list[int]]:
+def _parts(ids: Ids, n: int) -> list[list[int]]:
     return [ids[start : start + n].tolist() for start in range(0, len(ids), n)]
 
 

@@ -5,8 +5,6 @@ Every error has the form {"error": {"type", "message"}} and names no path of thi
 has each sentence once it is checked, then the whole record.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -72,6 +70,7 @@ PAGE = Path(__file__).parent / "page"
 log = logging.getLogger("spanwise.server")
 
 Event = Any  # an exception, or the kind and the record of a server-sent event
+Json = dict[str, Any]
 
 
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
@@ -144,7 +143,7 @@ class ChatMessage(BaseModel):
     """A message of a chat; only text is read."""
 
     role: Annotated[str, Field(max_length=32)]
-    content: str | list[dict[str, Any]] | None = None
+    content: str | list[Json] | None = None
 
     def text(self) -> str:
         """The words of the message."""
@@ -355,7 +354,7 @@ class Routes:
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
         return Record({**head, "object": "chat.completion", "choices": [choice], **record})
 
-    def _changes(self, body: SearchBody | SummaryBody) -> dict[str, Any]:
+    def _changes(self, body: SearchBody | SummaryBody) -> Json:
         """The options that a request changes."""
         changes = body.model_dump(exclude={"question", "where", "stream"}, exclude_none=True)
         changes["where"] = body.where.filter()
@@ -369,8 +368,8 @@ class Routes:
             raise errors.DocumentNotFound(f"no document has the id {document_id!r}") from None
 
 
-def _chunks(head: dict[str, Any], text: str, marks: list[Any], record: dict[str, Any]) -> Iterator[str]:
-    first: dict[str, Any] = {"role": "assistant", "content": text}
+def _chunks(head: Json, text: str, marks: list[Any], record: Json) -> Iterator[str]:
+    first: Json = {"role": "assistant", "content": text}
     for delta, finish, more in ((first, None, {}), ({"annotations": marks}, "stop", record)):
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         chunk = {**head, "object": "chat.completion.chunk", "choices": [choice], **more}
@@ -430,7 +429,7 @@ STATUS: dict[type[Exception], int] = {
 }
 
 
-def error_of(error: Any, hidden: list[str], request: str) -> tuple[int, dict[str, Any]]:
+def error_of(error: Any, hidden: list[str], request: str) -> tuple[int, Json]:
     """The status of the error of a request and its record; bugs and damaged files are logged."""
     status, kind, message = _described(error)
     if status == 500:

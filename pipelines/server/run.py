@@ -5,8 +5,6 @@ load, checks their health, and lets one finish its requests before it ends. The 
 commit of a shard.
 """
 
-from __future__ import annotations
-
 import logging
 import signal
 import socket
@@ -43,6 +41,7 @@ MAX_REPLICAS = 8
 MAX_REQUESTS = 4  # that one replica works on at a time
 
 log = logging.getLogger("spanwise.server")
+Say = Callable[[str], None]
 
 
 class Protocol(H11Protocol):
@@ -105,7 +104,7 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
-def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Callable[[str], None]) -> None:
+def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Say) -> None:
     """Serve until SIGINT or SIGTERM; `ready` gets the URL. OSError when the address cannot be bound."""
     family = socket.AF_INET6 if ":" in access.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listener:
@@ -119,7 +118,7 @@ def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Callable[[st
         Server(make(access), lambda: ready(access.url)).run([listener])
 
 
-def watch_in_background(library: Library, say: Callable[[str], None]) -> None:
+def watch_in_background(library: Library, say: Say) -> None:
     """Start a daemon thread that syncs the index whenever its folders change; `say` gets its errors.
 
     The thread opens the index itself, so questions never wait for a sync.
@@ -142,7 +141,7 @@ def serve_on_ray(
     cluster: ClusterOptions,
     access: Access,
     options: SummaryOptions,
-    ready: Callable[[str], None],
+    ready: Say,
 ) -> None:
     """Start the server and stay until Ctrl-C, which ends it; `ready` gets the URL."""
     connect(str(cluster.address))

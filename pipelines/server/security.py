@@ -4,8 +4,6 @@ This prevents DNS rebinding (Host must be a name of this server), requests of fo
 be allowed), and scripts in documents (the content security policy allows only those of the page).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from hmac import compare_digest
 

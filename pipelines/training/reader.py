@@ -49,6 +49,8 @@ MAX_VALIDATION = 1000
 VALIDATION_UNANSWERABLE = 100  # of each kind
 NO_VERDICT = (0.0, -1.0, -1.0)  # labels of SQuAD: its questions do not ask whether something is so
 SEED = 1  # of the validation questions
+Split = tuple[list[ReaderExample], list[ReaderExample]]
+"""Examples to train on, and held-out ones."""
 _TOKENIZER = (
     *VOCABULARIES,
     "tokenizer_config.json",
@@ -129,7 +131,7 @@ def training_examples(
     run: Path,
     negatives: int = 0,
     labels: LabelStore | None = None,
-) -> tuple[list[ReaderExample], list[ReaderExample]]:
+) -> Split:
     """The examples to train on, and held-out ones of SQuAD.
 
     Without folders these are the answerable questions of the training articles, or `limit` of them, and
@@ -152,9 +154,7 @@ def training_examples(
     return [*about_folders, *of_squad], held_out
 
 
-def beside_folders(
-    datasets: Sequence[SquadDataset], limit: int, article: float, seed: int
-) -> tuple[list[ReaderExample], list[ReaderExample]]:
+def beside_folders(datasets: Sequence[SquadDataset], limit: int, article: float, seed: int) -> Split:
     """The examples of SQuAD beside those about folders, and held-out ones.
 
     There are at most `limit` of the former, and the changed ones. `article` is the share of questions with
@@ -268,9 +268,7 @@ def _answered(best: Sequence[ScoredSpan | None]) -> float:
     return 100 * sum(span is not None and score_over_null(span) >= 0 for span in best) / len(best)
 
 
-def split_examples(
-    datasets: Sequence[SquadDataset], limit: int | None, seed: int
-) -> tuple[list[ReaderExample], list[ReaderExample]]:
+def split_examples(datasets: Sequence[SquadDataset], limit: int | None, seed: int) -> Split:
     """At most `limit` questions of the training articles, and some of the others; ValueError without both."""
     articles = [article for dataset in datasets for article in dataset.articles]
     examples = examples_of(article for article in articles if not is_validation(article.title))

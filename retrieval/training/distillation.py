@@ -38,7 +38,7 @@ from ...models.packed_forward import Backbone
 from ...models.packed_training import training_states
 from ...models.precision import autocast
 from ...models.tokenizer import TokenRow, TokenRows, packed_rows
-from ...models.training import Progress, TrainingConfig, freeze, train
+from ...models.training import Evaluate, Progress, TrainingConfig, freeze, train
 
 BATCH_TOKENS = 16384  # of an evaluation
 PAD_MULTIPLE = 32
@@ -161,7 +161,7 @@ def distil(
     examples: Sequence[RankingExample],
     config: DistillationConfig,
     folder: Path,
-    evaluate: Callable[[nn.Module], Mapping[str, float]],
+    evaluate: Evaluate,
     select_by: str,
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
@@ -321,7 +321,7 @@ def draw_lists(
     return lists
 
 
-def length_buckets(lengths: Sequence[int]) -> list[NDArray[np.int64]]:
+def length_buckets(lengths: Sequence[int]) -> list[Ints]:
     """The positions of items in buckets of similar length, short ones first, to save padding.
 
     >>> [part.tolist() for part in length_buckets([70, 10, 100, 30])]

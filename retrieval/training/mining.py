@@ -9,8 +9,6 @@ Source: Karpukhin et al. 2020, section 3.2 (BM25 negatives without the answer, a
 the resemblance and containment of documents", 1997 (Jaccard similarity of shingles).
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence

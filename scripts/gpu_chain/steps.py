@@ -7,8 +7,6 @@ The student is exported as differences from the small base, the teacher as diffe
 8 bits. Unchanged weights are left out, since the output of `prepare` has them.
 """
 
-from __future__ import annotations
-
 import copy
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -89,7 +87,7 @@ def teacher_start(work: Path) -> BertSpanModel:
     torch.manual_seed(SEED)
     hidden = int(checkpoint.config["hidden_size"])
     heads = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
-    return _model(checkpoint.config, heads | dict(checkpoint.weights))
+    return _model(checkpoint.config, heads | checkpoint.weights)
 
 
 def student_base(work: Path) -> Checkpoint:
