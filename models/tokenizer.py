@@ -27,7 +27,7 @@ VOCABULARIES = (
     "spiece.model",
     "spm.model",
 )
-_CLASSES = ("BertTokenizer", "BertTokenizerFast")
+_CLASSES = ("BertTokenizer", "BertTokenizerFast", "MPNetTokenizer")
 _NORMALIZER_SETTINGS = {  # in tokenizer_config.json and in tokenizer.json
     "do_lower_case": "lowercase",
     "strip_accents": "strip_accents",

@@ -1,8 +1,8 @@
 """Weights on disk: checkpoints as they are, delta files over the base, and quantised models.
 
-Quantised models are carried to another machine and are not used for search. Their matrices have 8 bits, with
-a float32 scale for each row. Steps are symmetric, because differences of weights have a mean of zero. Vectors
-(biases, norms) and matrices of fewer than LEAST weights stay in float32.
+Matrices of quantised models have 8 bits with a float32 scale for each row, or 4 bits with a float16 scale for
+each GROUP of a row. Steps are symmetric, because weights and their differences have a mean of about zero.
+Vectors (biases, norms) and small matrices stay in float32.
 
 Reading needs no transformers, which takes longer to import than the weights to load. Tensors of a checkpoint
 are views of the file mapped into memory, so two models of the same file share it.
@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from spanwise.errors import ModelRejected
 
@@ -25,6 +26,9 @@ from .numpy_bert import DELTA_FORMAT, changed_weights, read_delta
 
 QUANTIZED_FORMAT = "spanwise-quantized-1"
 LEAST = 1024  # weights of a matrix that is quantised
+LEAST_4 = 2**17  # the same for 4 bits, which leaves the heads as they are
+GROUP = 32  # weights with one scale
+SHRINKS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75)  # of a scale: large weights are cut off, others rounded less
 Tensors = dict[str, Tensor]
 
 
@@ -125,12 +129,44 @@ def quantized_rows(tensor: Tensor) -> tuple[Tensor, Tensor]:
     return q.to(torch.int8).contiguous(), scale.contiguous()
 
 
-def save_quantized(path: Path, checkpoint: Checkpoint) -> None:
-    """Writes the settings and the weights of a model, matrices in 8 bits."""
+def quantized_groups(tensor: Tensor) -> tuple[Tensor, Tensor]:
+    """4-bit integers, two in a byte, (rows, columns / 2) uint8, and scales (rows, columns / GROUP) float16.
+
+    Of several scales for a group, the one with the least square error is taken.
+    """
+    groups = tensor.float().reshape(-1, GROUP)
+    largest = groups.abs().amax(dim=1, keepdim=True) / 7
+    best = torch.full_like(largest, torch.inf)
+    integers = torch.zeros_like(groups)
+    scales = torch.zeros_like(largest)
+    for shrink in SHRINKS:
+        scale = (largest * shrink).half().float().clamp_min(torch.finfo(torch.float16).tiny)
+        q = (groups / scale).round().clamp(-8, 7)
+        error = (q * scale - groups).square().sum(dim=1, keepdim=True)
+        is_better = error < best
+        best = torch.where(is_better, error, best)
+        integers = torch.where(is_better, q, integers)
+        scales = torch.where(is_better, scale, scales)
+    nibbles = (integers + 8).to(torch.uint8).reshape(len(tensor), -1)
+    return nibbles[:, ::2] | nibbles[:, 1::2] << 4, scales.half().reshape(len(tensor), -1)
+
+
+def from_groups(packed: Tensor, scales: Tensor) -> Tensor:
+    """(rows, columns) bf16, from the bytes and scales of `quantized_groups`."""
+    table = torch.arange(256, dtype=torch.uint8)
+    pairs = (torch.stack([table & 15, table >> 4], dim=-1).to(torch.int8) - 8).bfloat16()
+    values = embedding(packed.reshape(-1).int(), pairs).reshape(len(packed), -1, GROUP)
+    return values.mul_(scales.bfloat16().unsqueeze(-1)).reshape(len(packed), -1)
+
+
+def save_quantized(path: Path, checkpoint: Checkpoint, bits: int = 8) -> None:
+    """Writes the settings and the weights of a model, matrices in 8 or 4 bits."""
     stored: Tensors = {}
     for name, tensor in checkpoint.weights.items():
-        if tensor.dim() < 2 or tensor.numel() < LEAST:
+        if tensor.dim() < 2 or tensor.numel() < (LEAST if bits == 8 else LEAST_4):
             stored[f"{name}:f32"] = tensor.float().contiguous()
+        elif bits == 4:
+            stored[f"{name}:q4"], stored[f"{name}:scale"] = quantized_groups(tensor)
         else:
             stored[f"{name}:q8"], stored[f"{name}:scale"] = quantized_rows(tensor)
     metadata = {"format": QUANTIZED_FORMAT, "config": json.dumps(dict(checkpoint.config))}
@@ -138,7 +174,10 @@ def save_quantized(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def read_quantized(path: Path) -> Checkpoint:
-    """The settings and the weights in float32; ModelRejected for a damaged file or another format."""
+    """The settings and the weights, those of 4 bits in bf16, all others in float32.
+
+    ModelRejected for a damaged file or another format.
+    """
     stored, metadata = read_tensors(path, "pt")
     if metadata.get("format") != QUANTIZED_FORMAT:
         raise ModelRejected(
@@ -152,6 +191,8 @@ def read_quantized(path: Path) -> Checkpoint:
                 weights[name] = tensor
             elif kind == "q8":
                 weights[name] = tensor.float() * stored[f"{name}:scale"]
+            elif kind == "q4":
+                weights[name] = from_groups(tensor, stored[f"{name}:scale"])
         return Checkpoint(json.loads(metadata["config"]), weights)
     except (KeyError, ValueError, RuntimeError) as error:
         raise ModelRejected(f"{path} cannot be read: {error}") from error

@@ -1,6 +1,8 @@
-"""Loads readers: the built-in one, a folder of `spanwise train reader`, or any question-answering model.
+"""Loads readers: the built-in ones, a folder of `spanwise train reader`, or any question-answering model.
 
-The built-in reader and those trained from the built-in base are stored as differences from that base.
+The small built-in reader, "fast", and those trained from the built-in base are stored as differences from
+that base. "builtin" reads the best passages again with a larger reader, stored in 4 bits. It is "fast" where
+the file of the larger one is missing, or the environment variable SPANWISE_READER is "fast".
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from spanwise.errors import ModelNotFound, ModelRejected
 from ..models.model_files import (
     BASE_SHA256,
     BUILTIN,
+    FAST,
     READER,
-    builtin_folder,
+    SECOND,
     file_sha256,
     find_base,
     find_model,
+    reader_folder as reader_folder,
 )
 from .evidence import Calibration, Calibrations
 from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Split
@@ -27,7 +31,8 @@ from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Split
 if TYPE_CHECKING:
     from torch import nn
 
-    from .span_reader import SpanReader
+    from .second_reader import SecondReader
+    from .span_reader import SpanReader, SpanScores
 
 DELTA = READER
 CALIBRATION = "calibration.json"
@@ -37,20 +42,27 @@ MIN_LENGTH = 2 * (MAX_QUESTION_TOKENS + MAX_CONTEXT_TOKENS)  # the rest is for t
 _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
 
 
-def reader_folder(name: str) -> Path:
-    """The folder of the built-in reader, or the name as a path."""
-    return builtin_folder("reader") if name == BUILTIN else Path(name).expanduser()
-
-
-def load_reader(name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
-    """The reader with this name: "builtin", a local folder, or a pinned Hugging Face name.
+def load_reader(
+    name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()
+) -> SpanReader | SecondReader:
+    """The reader with this name: "builtin", "fast", a local folder, or a pinned Hugging Face name.
 
     `split` gives the sentences of a text, for a reader that scores them.
     """
     folder = reader_folder(name)
+    if (folder / SECOND).is_file():
+        from .second_reader import SecondReader
+
+        return SecondReader(load_span_reader(FAST, device, split), _second_reader(folder, device, split))
+    return load_span_reader(name, device, split)
+
+
+def load_span_reader(name: str, device: str | None = None, split: Split = lambda text: ()) -> SpanReader:
+    """The reader with this name, which reads once."""
+    folder = reader_folder(name)
     if (folder / DELTA).is_file():
         reader = _delta_reader(folder, device, split)
-    elif name == BUILTIN:
+    elif name in (BUILTIN, FAST):
         raise ModelNotFound(
             f"{folder / DELTA} is missing: the installation is incomplete. Reinstall spanwise"
         )
@@ -135,6 +147,26 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     scores = whole() if first is None else NumpyFirstScores(first, whole)
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
     return SpanReader(scores, load_tokenizer(find_base()), digest, split=split)
+
+
+def _second_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
+    """The larger reader, loaded when it first reads."""
+    from ..models.tokenizer import load_tokenizer
+    from .span_reader import PostponedScores, SpanReader
+
+    def load() -> SpanScores:
+        from ..models.bert import bert_span_model
+        from ..models.precision import pick_device
+        from ..models.weights import read_quantized
+        from .span_reader import SpanScores
+
+        model = bert_span_model(read_quantized(folder / SECOND))
+        if model is None:
+            raise ModelRejected(f"{folder / SECOND} is no reader")
+        return SpanScores(model.to(pick_device(device)), owns_model=True)
+
+    digest = file_sha256(folder / SECOND)
+    return SpanReader(PostponedScores(load), load_tokenizer(folder), digest, split=split)
 
 
 def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanReader:

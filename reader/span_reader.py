@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Passage, ScoredSpan, Span
@@ -47,10 +48,10 @@ SUPPORT, PASSAGE, YES_NO, YES, SEVERAL = range(len(EVIDENCE_OUTPUTS))
 class SpanScores:
     """Computes the logits of tokens with a packed backbone and linear heads, in float32.
 
-    A model of another architecture runs on padded batches, without evidence.
+    A model of another architecture runs on padded batches, without evidence. `owns_model` as for `Backbone`.
     """
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, owns_model: bool = False) -> None:
         from torch import nn
 
         from ..models.packed_forward import Backbone, packable_part
@@ -59,7 +60,7 @@ class SpanScores:
         part = packable_part(model)
         head = getattr(model, "qa_outputs", None)
         is_linear = isinstance(head, nn.Linear) and head.out_features == 2
-        self.backbone = Backbone(part) if part is not None and is_linear else None
+        self.backbone = Backbone(part, owns_model) if part is not None and is_linear else None
         self._evidence_head: Any = getattr(model, EVIDENCE_HEAD, None) if self.backbone else None
         self.has_evidence = self._evidence_head is not None
 
@@ -79,6 +80,19 @@ class SpanScores:
                 logits = torch.cat([head(states) for head in heads], dim=-1)
             scores: Floats = logits.float().cpu().numpy()
         return scores
+
+
+class PostponedScores:
+    """The scores of a reader with evidence, loaded when they are first needed."""
+
+    has_evidence = True
+
+    def __init__(self, load: Callable[[], SpanScores]) -> None:
+        self._load = cache(load)
+
+    def __call__(self, tokens: PackedTokens) -> Floats:
+        """(T, 7), as `SpanScores`."""
+        return self._load()(tokens)
 
 
 class SpanReader:

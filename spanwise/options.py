@@ -101,7 +101,8 @@ class AskOptions(SearchOptions):
 
     Attributes:
         k: the number of passages to read.
-        reader: "builtin", a folder, name@revision, or an object with a method `read`.
+        reader: "builtin"; "fast", which reads once; a folder, name@revision, or an object with a method
+            `read`.
         threshold: minimum confidence of an answer. None is the fitted threshold; 0 always answers.
         alternatives: the number of other answers.
         read_all: read all `k` passages, also where the first ones are enough.

@@ -8,6 +8,7 @@ block `python` is a program that runs.
 from __future__ import annotations
 
 import ast
+import os
 import re
 import shlex
 import shutil
@@ -23,6 +24,7 @@ import typer
 from typer.main import get_command
 
 import spanwise
+from spanwise.models.model_files import READER_VARIABLE
 from spanwise.pipelines.cli.main import app
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -159,7 +161,8 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     """Runs a command in a folder; its exit code must be 0 or 1."""
-    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    env = {name: value for name, value in os.environ.items() if name != READER_VARIABLE}
+    process = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
     assert process.returncode in (0, 1), process.stderr
     return process
 

@@ -281,7 +281,7 @@ class Summarizer:
             [(each.span.start - each.passage.start, each.span.end - each.passage.start) for each in group]
             for group in groups
         ]
-        reader = cast("SpanReader", self.commit.models.reader("builtin"))
+        reader = cast("SpanReader", self.commit.models.reader("fast"))
         scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
         logits = chain.from_iterable(scores)
         return [0.0 if math.isnan(logit) else 0.5 + 0.5 * math.tanh(logit / 2) for logit in logits]

@@ -39,7 +39,7 @@ Retriever = Annotated[
     ),
 ]
 Rerank = Annotated[bool, Option("--rerank", help="Re-rank by reading with the question.")]
-Reader = Annotated[str, Option(help="builtin, a folder, or name@revision of a question-answering model.")]
+Reader = Annotated[str, Option(help="builtin, fast, a folder, or name@revision of a reader.")]
 Dedupe = Annotated[bool, Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
 NoWait = Annotated[

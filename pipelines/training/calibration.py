@@ -3,7 +3,7 @@
 It fits weights that rank the candidates of a question, the rule that ends reading early, and confidence in
 the best candidate. Each folder is left out in turn: all this is fitted on the others, and measured on the one
 left out. The threshold below which a question is declined is the lowest one that answers at most a tenth of
-the questions without an answer about the folders left out, and 15 % of those about any of them.
+the questions without an answer about the folders left out, and 15 % of those about one with many of them.
 
 Everyday wordings are asked, fitted on and left out with their questions. Figures are given for all questions,
 and for each kind of wording.
@@ -36,6 +36,7 @@ from ...reader.evidence import (
 )
 from ...reader.load import CALIBRATION, load_reader
 from ...reader.protocol import Reader
+from ...reader.second_reader import SecondReader
 from ...retrieval.retrievers import stages_of
 from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_BEST, N_CANDIDATES
 from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
@@ -46,7 +47,8 @@ FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 SURE = 0.92  # share of the verdicts shown that are right
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
-MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder
+MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder, if it has LEAST_ABSENT such questions
+LEAST_ABSENT = 50
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
 right answers looks like one without any."""
@@ -108,12 +110,13 @@ def calibrate(
     if len(groups) < 2:
         raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
     fitted_on = f"{len(observations)} questions about {', '.join(groups)}, {retriever}"
-    whole = fit(observations, loaded.digest, fitted_on, loaded.answers_null)
+    ends_early = loaded.answers_null and not isinstance(loaded, SecondReader)  # which reads all at once
+    whole = fit(observations, loaded.digest, fitted_on, ends_early)
     by_group: list[list[Judgement]] = []
     for group in groups:
         inside = [observation for observation in observations if observation.group == group]
         outside = [observation for observation in observations if observation.group != group]
-        by_group.append(judge(inside, fit(outside, "", "", loaded.answers_null)))
+        by_group.append(judge(inside, fit(outside, "", "", ends_early)))
     threshold, unseen = unseen_folders(by_group)
     whole = replace(whole, threshold=threshold, unseen=unseen)
     held_out = list(chain.from_iterable(by_group))
@@ -297,9 +300,8 @@ def unseen_folders(by_group: Sequence[Sequence[Judgement]]) -> tuple[float, Unse
     """The threshold for folders that were left out of the fit, and what it answers about them."""
     absent = [[each.confidence for each in part if not each.answerable] for part in by_group]
     pooled = list(chain.from_iterable(absent))
-    threshold = max(
-        threshold_at(pooled, MAX_FALSE), *(threshold_at(part, MAX_FALSE_OF_FOLDER) for part in absent)
-    )
+    limits = [threshold_at(part, MAX_FALSE_OF_FOLDER) for part in absent if len(part) >= LEAST_ABSENT]
+    threshold = max([threshold_at(pooled, MAX_FALSE), *limits])
     answered = [sum(confidence >= threshold for confidence in part) for part in absent]
     shares = [n / max(1, len(part)) for n, part in zip(answered, absent, strict=True)]
     return threshold, UnseenFolders(len(absent), len(pooled), sum(answered), min(shares), max(shares))

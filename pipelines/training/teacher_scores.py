@@ -26,7 +26,7 @@ from ...eval.text import has_answer
 from ...models.cross_encoder import load_cross_encoder
 from ...models.precision import pick_device
 from ...reader.labels import LabelStore, label_pairs
-from ...reader.load import load_reader
+from ...reader.load import load_span_reader
 from ...reader.spans import Pair
 from ...retrieval.protocol import Retriever, Scorer
 from ...retrieval.training.mining import MiningConfig, NearRepeats, jaccard, mine_negatives
@@ -383,7 +383,7 @@ def label(
     """
     if (folders is None) == (lists is None):
         raise ValueError("labels need either folders with questions or lists of passages")
-    loaded = load_reader(reader, pick_device().type)
+    loaded = load_span_reader(reader, pick_device().type)
     store = LabelStore.open(out, loaded.digest)
     if lists:
         rankings = _list_rankings(lists)

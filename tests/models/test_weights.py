@@ -15,6 +15,8 @@ from spanwise.models.model_files import BASE_SHA256, WEIGHTS, find_base
 from spanwise.models.numpy_bert import DELTA_FORMAT, read_delta
 from spanwise.models.weights import (
     Checkpoint,
+    from_groups,
+    quantized_groups,
     quantized_rows,
     read_checkpoint,
     read_quantized,
@@ -149,6 +151,27 @@ def test_without_a_delta_file_the_backbone_is_the_base():
 def test_eight_bits_err_by_half_a_step_of_their_row(weights):
     q, scale = quantized_rows(weights)
     assert ((q.float() * scale - weights).abs() <= scale / 2 * 1.001).all()
+
+
+def test_four_bits_lie_two_in_a_byte_and_err_by_a_fifteenth_of_their_group():
+    weights = torch.randn(8, 64, generator=torch.Generator().manual_seed(3))
+    packed, scales = quantized_groups(weights)
+    assert packed.shape == (8, 32)
+    assert scales.shape == (8, 2)
+    groups = weights.reshape(-1, 32)
+    errors = (from_groups(packed, scales).float() - weights).reshape(-1, 32).abs()
+    assert (errors.square().mean(1) < (groups.abs().amax(1) / 15).square()).all()
+
+
+def test_large_matrices_have_four_bits_and_heads_all(tmp_path):
+    weights = {"layer": torch.randn(512, 256), "head": torch.randn(5, 256), "bias": torch.randn(5)}
+    save_quantized(tmp_path / "q", Checkpoint({"hidden_size": 256}, weights), bits=4)
+    assert (tmp_path / "q").stat().st_size < 512 * 256 * 0.6 + 8_000
+    restored = read_quantized(tmp_path / "q").weights
+    assert torch.equal(restored["head"], weights["head"])
+    assert torch.equal(restored["bias"], weights["bias"])
+    assert restored["layer"].dtype == torch.bfloat16
+    assert float((restored["layer"].float() - weights["layer"]).abs().mean()) < 0.12
 
 
 def test_a_quantised_file_restores_settings_vectors_and_matrices(tmp_path):

@@ -1,0 +1,60 @@
+"""Reading twice: a small reader reads all passages, a larger one the most relevant of them again.
+
+Passages that are read once have no spans, so that all candidates of a question have scores of the same model.
+Their relevance is the mean of both models' logits; yes or no is that of the small one.
+
+Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019 (a cascade of rankers).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from spanwise.types import Passage, ScoredSpan
+
+from .span_reader import SpanReader
+from .spans import Ranges
+
+N_PASSAGES = 8  # that are read again
+
+
+class SecondReader:
+    """A small reader and a larger one; see `reader.protocol.Reader`."""
+
+    def __init__(self, first: SpanReader, second: SpanReader) -> None:
+        self.first = first
+        self.second = second
+        self.digest = hashlib.sha256(f"{first.digest} {second.digest}".encode()).hexdigest()
+        self.answers_null = first.answers_null
+
+    def read(
+        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
+    ) -> list[list[list[ScoredSpan]]]:
+        """The n best spans of the most relevant N_PASSAGES of each question; none of the others."""
+        rough = self.first.read(questions, passages, 1)
+        chosen = [most_relevant(spans) for spans in rough]
+        groups = [[group[i] for i in some] for group, some in zip(passages, chosen, strict=True)]
+        again = self.second.read(questions, groups, n_best)
+        readings: list[list[list[ScoredSpan]]] = [[[] for _ in group] for group in passages]
+        for reading, spans_once, some, twice in zip(readings, rough, chosen, again, strict=True):
+            for i, spans in zip(some, twice, strict=True):
+                once = spans_once[i][0]
+                reading[i] = [
+                    replace(span, relevance=(span.relevance + once.relevance) / 2, yes=once.yes)
+                    for span in spans
+                ]
+        return readings
+
+    def sentence_scores(
+        self, question: str, passages: Sequence[Passage], sentences: Sequence[Ranges]
+    ) -> list[list[float]]:
+        """The small reader's logit of each sentence."""
+        return self.first.sentence_scores(question, passages, sentences)
+
+
+def most_relevant(spans: Sequence[Sequence[ScoredSpan]]) -> list[int]:
+    """The places of the N_PASSAGES most relevant passages with a span, in their order."""
+    there = [i for i, some in enumerate(spans) if some]
+    return sorted(sorted(there, key=lambda i: -spans[i][0].relevance)[:N_PASSAGES])
