@@ -98,7 +98,8 @@ class TableFinder:
         is_name = len(touched) > 1 and touched[0] == cells[0]
         for first, after in touched[is_name : is_name + 1]:
             if after - first <= MAX_CELL:
-                start, end = max(first, span.start), min(after, span.end)
+                start = max(first, span.start)
+                end = min(after, span.end)
                 return Span(document.id, start, end, document.text[start:end])
         return None
 
