@@ -17,7 +17,7 @@ NAMES = {
 SENTENCES = (
     ("The mill was founded by {} in 1841, and the weir was raised in 1920.", "Who founded the mill?"),
     ("In the autumn {} sold the ferry to the town for nine pounds.", "Who sold the ferry?"),
-    ("After the flood the bridge was designed again by {}, a mason.", "Who designed the bridge?"),
+    ("After the flood the bridge was designed again by {} and built of stone.", "Who designed the bridge?"),
     ("The first keeper of the library was {}; the second came in 1903.", "Who was the first keeper?"),
 )
 MAX_GAP = 0.2
