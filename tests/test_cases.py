@@ -24,7 +24,6 @@ FAILING = r"""
 70-name-only-in-path: What discount does Globex get?
 01-docx-clause-numbers: How long is the notice period in clause 3.2?
 14-mdx: What is the rate limit of the free tier?
-15-pdf-numbered-titles: What is done in week 7?
 19-pdf-price-table: What is the price of the Pro plan per year?
 19-pdf-price-table: How many users does the Team plan allow?
 45-question-forms: How many sheets does the Heron print per minute?
