@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import spanwise
-from spanwise.reader.load import load_reader
+from spanwise.reader.load import load_span_reader
 from spanwise.types import Passage
 
 DATA = Path(os.environ.get("SPANWISE_DATA", "data"))
@@ -37,7 +37,7 @@ def records(path: str) -> list[Any]:
 
 def clapnq(reader: str) -> dict[str, float]:
     """The figures of CLAPNQ."""
-    model = load_reader(reader)
+    model = load_span_reader(reader)
     scores: list[float] = []
     declined: dict[bool, list[bool]] = {True: [], False: []}  # by whether there is an answer
     for asked in records("clapnq/dev-a.jsonl"):
@@ -91,7 +91,7 @@ def shares(hits: Sequence[Any], answers: Sequence[Any]) -> tuple[float, float]:
 def main() -> None:
     """Print the figures as JSON."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--reader", default="builtin")
+    parser.add_argument("--reader", default="fast")
     parser.add_argument("--retriever", default="colbert")
     options = parser.parse_args()
     print(json.dumps({"clapnq": clapnq(options.reader)}), flush=True)

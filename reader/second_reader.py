@@ -15,7 +15,6 @@ from dataclasses import replace
 from spanwise.types import Passage, ScoredSpan
 
 from .span_reader import SpanReader
-from .spans import Ranges
 
 N_PASSAGES = 8  # that are read again
 
@@ -46,12 +45,6 @@ class SecondReader:
                     for span in spans
                 ]
         return readings
-
-    def sentence_scores(
-        self, question: str, passages: Sequence[Passage], sentences: Sequence[Ranges]
-    ) -> list[list[float]]:
-        """The small reader's logit of each sentence."""
-        return self.first.sentence_scores(question, passages, sentences)
 
 
 def most_relevant(spans: Sequence[Sequence[ScoredSpan]]) -> list[int]:

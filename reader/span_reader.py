@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Passage, ScoredSpan, Span
@@ -89,10 +90,13 @@ class PostponedScores:
 
     def __init__(self, load: Callable[[], SpanScores]) -> None:
         self._load = cache(load)
+        self._loading = Lock()
 
     def __call__(self, tokens: PackedTokens) -> Floats:
         """(T, 7), as `SpanScores`."""
-        return self._load()(tokens)
+        with self._loading:  # several threads may be first
+            scores = self._load()
+        return scores(tokens)
 
 
 class SpanReader:

@@ -95,13 +95,15 @@ class TableFinder:
         row = bisect_right(bounds, span.start, key=lambda cells: cells[0][0]) - 1
         cells = bounds[row] if row >= 0 else ()
         touched = [cell for cell in cells if cell[0] < span.end and span.start < cell[1]]
+        if not touched:
+            return None
         is_name = len(touched) > 1 and touched[0] == cells[0]
-        for first, after in touched[is_name : is_name + 1]:
-            if after - first <= MAX_CELL:
-                start = max(first, span.start)
-                end = min(after, span.end)
-                return Span(document.id, start, end, document.text[start:end])
-        return None
+        first, after = touched[1] if is_name else touched[0]
+        if after - first > MAX_CELL:
+            return None
+        start = max(first, span.start)
+        end = min(after, span.end)
+        return Span(document.id, start, end, document.text[start:end])
 
     def _near(self, hits: Sequence[Hit]) -> Iterator[tuple[Document, TableText, Passage]]:
         """The tables that hold a part of a passage, each once, with the best such passage.

@@ -51,7 +51,8 @@ def status_record(snapshot: Snapshot, store: Store, roots: Sequence[Root], is_ca
     missing = missing_vectors(snapshot, model)
     refusals = list(snapshot.unread_files().values())
     absent = sum(state.is_absent for state in snapshot.files().values())
-    unseen = Calibrations.load(reader_folder(BUILTIN) / CALIBRATION).fallback.unseen
+    calibration = reader_folder(BUILTIN) / CALIBRATION
+    unseen = Calibrations.load(calibration).fallback.unseen if calibration.is_file() else None
     return {
         "index": str(index),
         "roots": [
