@@ -167,11 +167,12 @@ class PageView:
     def style(self, element: Tag) -> Style:
         """The properties that simple rules of the page and the element itself set."""
         style: Style = {}
-        classes = element.get_attribute_list("class") if self._rules else []
-        words = [f".{word}" for word in classes if not OPENED.search(word or "")]
-        for word in ("", *words, f"#{element.get('id')}"):
-            for selector in (word, element.name + word):
-                style |= self._rules.get(selector, {})
+        if self._rules:
+            classes = element.get_attribute_list("class")
+            words = [f".{word}" for word in classes if not OPENED.search(word or "")]
+            for word in ("", *words, f"#{element.get('id')}"):
+                for selector in (word, element.name + word):
+                    style |= self._rules.get(selector, {})
         own = element.get("style")
         return style | _declarations(str(own)) if own else style
 
