@@ -22,9 +22,7 @@ FAILING = r"""
 54-xlsx-number-formats: \+49 30 1234567
 70-name-only-in-path: What is Acme's discount?
 70-name-only-in-path: What discount does Globex get?
-01-docx-clause-numbers: How long is the notice period in clause 3.2?
 14-mdx: What is the rate limit of the free tier?
-19-pdf-price-table: What is the price of the Pro plan per year?
 19-pdf-price-table: How many users does the Team plan allow?
 45-question-forms: How many sheets does the Heron print per minute?
 45-question-forms: What weighs 11 tonnes?
@@ -90,6 +88,7 @@ def test_a_text_says_what_its_page_says(library_of, case, check):
 
 @pytest.mark.reliability
 @pytest.mark.parametrize(("case", "check"), checks("ask", "heading"))
-def test_an_answer_is_what_the_documents_say(library_of, case, check):
+def test_an_answer_is_what_the_documents_say(library_of, case, check, monkeypatch):
+    monkeypatch.delenv("SPANWISE_READER")  # as users ask
     answer = library_of(case).ask(check["question"], retriever="bm25")
     assert matches(check, quoted(answer.best, check))
