@@ -35,6 +35,7 @@ from .candidates import (
     candidates,
     content_terms,
     ranked_candidates,
+    tells_another_rate,
     topic_section,
 )
 from .filters import Selection, count_unread
@@ -258,6 +259,8 @@ class Answerer:
         spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
         shown = merge_same_answers(spans)
         best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
+        if best and threshold and tells_another_rate(spelling.text, best.context.readable):
+            best = None
         scope = self.selection.scope if self.selection else None
         answer = Answer(
             question=spelling.question,

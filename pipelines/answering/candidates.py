@@ -34,6 +34,11 @@ QUIET = (
     "two three four five six 2 3 4 5 6",  # unless the question is how many
 )
 
+UNIT = r"(second|minute|hour|day|night|week|month|quarter|year)s?\b"
+ASKED_RATE = re.compile(rf"\b(?:per|each|every|an?) {UNIT}\W*\Z|\bper {UNIT}", re.I)
+TOLD_RATE = re.compile(rf"(?:\b(?:per|each|every|an?) |/ ?){UNIT}", re.I)
+RATE_WORDS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "annual": "year"}
+
 Readings = Sequence[Sequence[ScoredSpan]]
 """The spans of each passage that was read, in the order of the hits; later hits were not read."""
 
@@ -149,6 +154,20 @@ def ranked_candidates(
         for (evidence, candidate), confidence in zip(scored, confidences, strict=True)
     ]
     return sorted(ranked, key=lambda each: -(each.confidence or 0.0))
+
+
+def tells_another_rate(question: str, sentence: str) -> bool:
+    """True if a question asks for so much per minute, say, and the sentence only says how much per hour.
+
+    >>> tells_another_rate("What is the price per month?", "It costs 450 EUR a year.")
+    True
+    >>> tells_another_rate("What is the price per month?", "It costs 45 EUR."), tells_another_rate("", "Per year")
+    (False, False)
+    """
+    asked = {(m[1] or m[2]).lower() for m in ASKED_RATE.finditer(question)}
+    told = {m[1].lower() for m in TOLD_RATE.finditer(sentence)}
+    told.update(unit for word, unit in RATE_WORDS.items() if word in sentence.lower())
+    return bool(asked and told) and asked.isdisjoint(told)
 
 
 def answer_key(text: str) -> str:
