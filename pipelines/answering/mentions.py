@@ -28,31 +28,43 @@ MAX_PLACES = 5  # of a document that are shown
 REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
 N_HITS = 20  # passages among which documents are near in meaning
 WORD_END = re.compile(r"\W")
-DOCUMENTS = (
-    r"(?:in )?(?:which|what|how many) (?:of )?(?:(?:the|these|those|our|my|all|other|different) ){0,3}"
-    r"(?:document|doc|file|paper|note|page|letter|(?:e-?)?mail|article|report|memo|transcript|pdf)s?"
-    r"(?: are there| exist| do we have| in (?:this|the) folder)?(?: that| which| do| have| also| ever){0,2} "
+PAPERS = (
+    r"(?:(?:document|doc|file|paper|note|page|letter|(?:e-?)?mail|message|article|report|memo|transcript|pdf"
+    r"|recipe|proposal|chapter|section|entr(?:y|ie)|post|contract|agreement|polic(?:y|ie)|record|book|text"
+    r"|guide|manual|presentation|slide|sheet|log|ticket|invoice)s?|minutes|(?-i:[A-Z]{2,6}s?))"
 )
+WHICH = r"(?:of )?(?:(?:the|these|those|our|my|all|every|each|any|other|different) ){0,3}"
+COMMAND = r"(?:(?:please )?(?:list|find|name|(?:show|give|get|tell)(?: me)?) (?:a list of )?)?"
+DOCUMENTS = (
+    rf"(?:(?:in |on )?(?:which|what|how many) |{COMMAND}(?:all|every|each) ){WHICH}{PAPERS}"
+    r"(?: are there| exist| do we have| in (?:this|the) folder)?(?: that| which| do| have| also| ever){0,2}"
+)
+MENTIONED = r"(?:ever |also )?(?:mentioned|named|discussed|cited|referred to|brought up)"
 VERBS = (
-    r"(?:mention(?:s|ed)?|contains? (?:information|anything|something|details) (?:about|on)"
-    r"|contain|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|name|refer(?:s|red)? to"
-    r"|discuss(?:es)?|cites?|deals? with|(?:is|are) (?:all )?about(?! to\b| \d))"
+    r"(?:mention(?:s|ed|ing)?|(?:contain|say)s? (?:information|anything|something|details) (?:about|on)"
+    r"|contain|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|brings? up|name"
+    r"|makes? (?:any )?mention of|refer(?:s|red|ring)? to|discuss(?:es)?|cites?|deals? with"
+    r"|(?:have|has|use|uses|contains)(?= the (?:word|phrase|term))|(?:is|are) (?:all )?about(?! to\b| \d))"
     r" (?:the (?:words?|phrase|(?:term|name|text)(?= [\"“„«])) (?!of\b))?"
 )
 # Words in quotation marks, or others that neither name two things nor are a clause.
 WORDS = (
-    r"[\"“„«](?P<{0}quoted>[^\"“”„«»]{{1,200}})[\"”“»]"
+    r"(?:[\"“„«](?P<quoted>[^\"“”„«»]{1,200})[\"”“»]"
     r"|(?!(?-i:how|what|whether|that|both|either|neither|any|anything|no|not|nothing|more|less|fewer)\b)"
     r"(?!(?-i:some|something|only|the (?:most|least|same|following)|at (?:least|most)|information)\b)"
-    r"(?!(?-i:.{{0,200}}\b(?:or|but|who|whose|which|when|where|why|how|if|because)\b))"
-    r"(?P<{0}plain>[^\"“”„«»]{{1,200}}?)"
+    r"(?P<plain>(?:(?!\b(?-i:or|but|who|whose|which|when|where|why|how|if|because)\b)[^\"“”„«»]){1,200}?))"
 )
-ASKED = re.compile(
-    f"{DOCUMENTS}(?:{VERBS}(?:{WORDS.format('')})"
-    f"|(?:(?:is|are|was|were) (?P<_>)|(?:do|does|did) )(?:{WORDS.format('_')}) "
-    r"(?(_)(?:mentioned|named|discussed|cited|referred to)|(?:appear|occur))(?: in)?)(?: at all)?[ ?.!]*",
-    re.I,
-)
+FORMS = [
+    re.compile(rf"{form}(?: at all| in (?:it|them))?[ ?.!]*", re.I)
+    for form in (
+        f"{DOCUMENTS} {VERBS}{WORDS}",
+        rf"{DOCUMENTS}(?: where| in which)? (?:is|are|was|were) {WORDS} {MENTIONED}(?: in)?",
+        rf"{DOCUMENTS} (?:where|in which) {WORDS} (?:is|are|was|were) {MENTIONED}",
+        rf"{DOCUMENTS} (?:do|does|did) {WORDS} (?:appear|occur|come up|get mentioned)(?: in)?",
+        rf"where (?:is|are|was|were) {WORDS} {MENTIONED}",
+        rf"(?:is|are|was|were) {WORDS} {MENTIONED},? (?:and )?(?:where|(?:in |on )which {PAPERS})",
+    )
+]
 
 
 def mentioned_words(question: str) -> str:
@@ -61,12 +73,13 @@ def mentioned_words(question: str) -> str:
     >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
     ('the flood', '')
     """
-    asked = ASKED.fullmatch(" ".join(question.split()))
+    text = " ".join(question.split())
+    asked = next(filter(None, (form.fullmatch(text) for form in FORMS)), None)
     if asked is None:
         return ""
-    plain = asked["plain"] or asked["_plain"] or ""
+    plain = asked["plain"] or ""
     has_content = any(word not in STOP_WORDS for word in plain.lower().split())
-    return asked["quoted"] or asked["_quoted"] or (plain if has_content else "")
+    return asked["quoted"] or (plain if has_content else "")
 
 
 def mentions(
