@@ -41,6 +41,12 @@ def counts(library, words, **options):
     ("question", "words"),
     [
         ("Which documents mention the Eskery Psalter?", "the Eskery Psalter"),
+        ("In which RFCs does OCaml come up?", "OCaml"),
+        ("Give me a list of all recipes in which saffron is mentioned.", "saffron"),
+        ("find all proposals mentioning supply chains", "supply chains"),
+        ("How many recipes have the word cinnamon in them?", "cinnamon"),
+        ("Where is MetaMask mentioned?", "MetaMask"),
+        ("Is Fortran ever mentioned, and in which files?", "Fortran"),
         ('which files mention "flood wall"?', "flood wall"),
         ("What papers talk about rye", "rye"),
         ("Which of these notes refer to Ada Rook?", "Ada Rook"),
