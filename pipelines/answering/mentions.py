@@ -31,20 +31,29 @@ WORD_END = re.compile(r"\W")
 PAPERS = (
     r"(?:(?:document|doc|file|paper|note|page|letter|(?:e-?)?mail|message|article|report|memo|transcript|pdf"
     r"|recipe|proposal|chapter|section|entr(?:y|ie)|post|contract|agreement|polic(?:y|ie)|record|book|text"
-    r"|guide|manual|presentation|slide|sheet|log|ticket|invoice)s?|minutes|(?-i:[A-Z]{2,6}s?))"
+    r"|guide|manual|presentation|slide|sheet|log|ticket|invoice|script|lecture|meeting)s?|minutes|(?-i:[A-Z]{2,6}s?))"
 )
-WHICH = r"(?:of )?(?:(?:the|these|those|our|my|all|every|each|any|other|different) ){0,3}"
-COMMAND = r"(?:(?:please )?(?:list|find|name|(?:show|give|get|tell)(?: me)?) (?:a list of )?)?"
+# Words before the documents, such as "Could you please give me a list of all".
+ASKING = (
+    r"(?:(?:hi|hello|please|could|can|would|you|i|i'm|we|need|want|like|looking for|to know|to see|give|get"
+    r"|tell|show|find|list|name|count|enumerate|pull up|me|us|a|the|complete|full|total|set|number|are there"
+    r"|do|have|got|of|what are)[ ,!:]+){0,12}"
+)
+MANY = r"(?:in |on |at )?(?:which|what|whatever|how many|all|any|every|each) "
+WHOSE = r"(?:of )?(?:(?:the|these|those|our|my|all|every|each|any|other|different) ){0,3}"
+KIND = r"(?:(?:support|diary|meeting|lecture|research|lab|blog|project|press|journal) )?"
 DOCUMENTS = (
-    rf"(?:(?:in |on )?(?:which|what|how many) |{COMMAND}(?:all|every|each) ){WHICH}{PAPERS}"
-    r"(?: are there| exist| do we have| in (?:this|the) folder)?(?: that| which| do| have| also| ever){0,2}"
+    rf"{ASKING}(?:{MANY}{WHOSE}{KIND}|{KIND}(?=\w+s )){PAPERS}"
+    r"(?: are there| exist| do we have| in (?:this|the) folder)?"
+    r"(?: that| which| do| can| have| also| ever| i| we| read){0,3}"
 )
 MENTIONED = r"(?:ever |also )?(?:mentioned|named|discussed|cited|referred to|brought up)"
 VERBS = (
     r"(?:mention(?:s|ed|ing)?|(?:contain|say)s? (?:information|anything|something|details) (?:about|on)"
-    r"|contain|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|brings? up|name"
-    r"|makes? (?:any )?mention of|refer(?:s|red|ring)? to|discuss(?:es)?|cites?|deals? with"
-    r"|(?:have|has|use|uses|contains)(?= the (?:word|phrase|term))|(?:is|are) (?:all )?about(?! to\b| \d))"
+    r"|contain|containing|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|brings? up|name"
+    r"|about|makes? (?:any )?mention of|refer(?:s|red|ring)? to|reference|discuss(?:es)?|cites?|deals? with"
+    r"|touch(?:es)? on|(?:have|has|use|uses|with)(?= the (?:word|phrase|term))|w/"
+    r"|(?:is|are) (?:all )?about(?! to\b| \d))"
     r" (?:the (?:words?|phrase|(?:term|name|text)(?= [\"“„«])) (?!of\b))?"
 )
 # Words in quotation marks, or others that neither name two things nor are a clause.
@@ -55,12 +64,12 @@ WORDS = (
     r"(?P<plain>(?:(?!\b(?-i:or|but|who|whose|which|when|where|why|how|if|because)\b)[^\"“”„«»]){1,200}?))"
 )
 FORMS = [
-    re.compile(rf"{form}(?: at all| in (?:it|them))?[ ?.!]*", re.I)
+    re.compile(rf"{form}(?: at all| in (?:it|them))?(?:, (?:thanks|please))?[ ?.!]*", re.I)
     for form in (
         f"{DOCUMENTS} {VERBS}{WORDS}",
-        rf"{DOCUMENTS}(?: where| in which)? (?:is|are|was|were) {WORDS} {MENTIONED}(?: in)?",
-        rf"{DOCUMENTS} (?:where|in which) {WORDS} (?:is|are|was|were) {MENTIONED}",
-        rf"{DOCUMENTS} (?:do|does|did) {WORDS} (?:appear|occur|come up|get mentioned)(?: in)?",
+        rf"{DOCUMENTS}(?: where| in which)? (?:is|are|was|were) {WORDS} {MENTIONED}(?: in| at)?",
+        rf"{DOCUMENTS} (?:where |in which )?{WORDS} (?:is|are|was|were|gets?|got) {MENTIONED}(?: in| at)?",
+        rf"{DOCUMENTS}(?: where| in which| does| did)? {WORDS} (?:appear|occur|come|show)s?(?: up)?(?: in)?",
         rf"where (?:is|are|was|were) {WORDS} {MENTIONED}",
         rf"(?:is|are|was|were) {WORDS} {MENTIONED},? (?:and )?(?:where|(?:in |on )which {PAPERS})",
     )
