@@ -50,8 +50,8 @@ DOCUMENTS = (
 MENTIONED = r"(?:ever |also )?(?:mentioned|named|discussed|cited|referred to|brought up)"
 VERBS = (
     r"(?:mention(?:s|ed|ing)?|(?:contain|say)s? (?:information|anything|something|details) (?:about|on)"
-    r"|contain|containing|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|brings? up|name"
-    r"|about|makes? (?:any )?mention of|refer(?:s|red|ring)? to|reference|discuss(?:es)?|cites?|deals? with"
+    r"|contain|containing|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|name"
+    r"|brings? up|about|makes? (?:any )?mention of|refer(?:s|red|ring)? to|reference|discuss(?:es)?|cites?|deals? with"
     r"|touch(?:es)? on|(?:have|has|use|uses|with)(?= the (?:word|phrase|term))|w/"
     r"|(?:is|are) (?:all )?about(?! to\b| \d))"
     r" (?:the (?:words?|phrase|(?:term|name|text)(?= [\"“„«])) (?!of\b))?"
