@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from spanwise.errors import IndexCorrupt, IndexEmpty
-from spanwise.types import Passage
+from spanwise.types import Document, Passage
 
 from .analysis import Analyzer
 from .ann import CACHE, ApproximateIndex, IvfCodes, Tuning, read_codes
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .maxsim.search import MaxSimIndex
 
 _MAX_REMEMBERED = 4096  # passages, about 8 MB
+_MAX_DOCUMENTS = 8  # that are remembered
 
 
 class MakeLexical(Protocol):
@@ -56,6 +57,7 @@ class Snapshot(Catalog):
         self._segments: tuple[Segment, ...] = ()
         self._deleted = np.empty(0, np.int64)
         self._known: dict[int, Passage] = {}
+        self._documents: dict[str, Document] = {}
         self._postings: LivePostings | None = None
         self._lexical: dict[str, Index[TermLists]] = {}
         self._vectors: dict[tuple[str, bool], VectorIndex] = {}
@@ -84,6 +86,14 @@ class Snapshot(Catalog):
         """Begin to read again after `end_transaction`. False after another commit: then close it."""
         self.begin()
         return self.read_digest() == self.digest
+
+    def document(self, document_id: str) -> Document:
+        """See `Catalog.document`; recently used ones are not read again."""
+        document = self._documents.pop(document_id, None) or super().document(document_id)
+        if len(self._documents) >= _MAX_DOCUMENTS:
+            self._documents.pop(next(iter(self._documents)), None)
+        self._documents[document_id] = document
+        return document
 
     def cached_passages(self, passage_ids: Sequence[int]) -> list[Passage]:
         """Passages with their text, in this order; recently used ones are not read again."""

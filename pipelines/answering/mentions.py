@@ -51,7 +51,8 @@ MENTIONED = r"(?:ever |also )?(?:mentioned|named|discussed|cited|referred to|bro
 VERBS = (
     r"(?:mention(?:s|ed|ing)?|(?:contain|say)s? (?:information|anything|something|details) (?:about|on)"
     r"|contain|containing|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|name"
-    r"|brings? up|about|makes? (?:any )?mention of|refer(?:s|red|ring)? to|reference|discuss(?:es)?|cites?|deals? with"
+    r"|brings? up|about|makes? (?:any )?mention of"
+    r"|refer(?:s|red|ring)? to|reference|discuss(?:es)?|cites?|deals? with"
     r"|touch(?:es)? on|(?:have|has|use|uses|with)(?= the (?:word|phrase|term))|w/"
     r"|(?:is|are) (?:all )?about(?! to\b| \d))"
     r" (?:the (?:words?|phrase|(?:term|name|text)(?= [\"“„«])) (?!of\b))?"
