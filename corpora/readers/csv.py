@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from spanwise.errors import DocumentRejected
 from spanwise.types import Bounds, Heading, Label
 
 from ..decoding import decode
@@ -29,23 +28,23 @@ VALUE = re.compile(r"[-+(]?[$€£¥]?[-+]?[0-9][0-9.,:/ TZ%)+-]{0,40}")
 
 
 def read(data: bytes) -> TextBuilder:
-    """The document of a table. Row numbers count the header, as in a spreadsheet.
-
-    `DocumentRejected` above `MAX_ROWS` rows.
-    """
-    decoded = decode(data)
-    text = decoded[0]
+    """The document of a table, to `MAX_ROWS` rows. Row numbers count the header, as in a spreadsheet."""
+    text, encoding = decode(data)
+    remark = ""
     delimiter = find_delimiter(text)
     header = find_header(text[:HEAD], delimiter)
     labels = []
     for number, (start, record) in enumerate(records(text, delimiter), start=1):
         if number > MAX_ROWS:
-            raise DocumentRejected(f"more than {MAX_ROWS:,} rows, the limit")
+            text = text[:start]
+            remark = f"only the first {MAX_ROWS:,} rows"
+            break
         if record.strip():
             labels.append(Label(start, f"row {number}"))
     media_type = MEDIA_TYPES.get(delimiter, MEDIA_TYPE)
     headings = [header] if header else []
-    return source_builder(media_type, decoded, headings=headings, labels=labels)
+    decoded = text, encoding
+    return source_builder(media_type, decoded, headings=headings, labels=labels, remark=remark)
 
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:

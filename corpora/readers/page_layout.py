@@ -11,7 +11,8 @@ other, each above the last. Then the parts are reversed. Columns keep the order 
 so do lines closer than `APART`, as in powers, fractions and sums. Only columns of prose that were drawn row
 by row are taken apart.
 
-The values of a form are put next to their labels, and references to notes are marked.
+The values of a form are put next to their labels, and references to notes are marked. Rows whose pieces stand
+in the same columns are a table; its cells get " | " between them.
 """
 
 from __future__ import annotations
@@ -56,6 +57,12 @@ MIN_ROWS = 4  # of columns that are taken apart
 MIN_FULL = 0.6  # share of the rows with one line in each column
 MAX_LEADING = 2.2  # times the size of type, before a row of a single column
 MIN_LENGTH = 20  # characters in the mean line of a column of prose
+MIN_TABLE_ROWS = 3
+MAX_ROW_GAP = 4.0  # times the size of type, between the rows of a table
+MIN_COLUMN_GAP = 0.5  # times the size of type, between columns
+MAX_CELL = 30  # characters in the mean cell of a column
+MAX_LONG_CELL = 60  # the same of one column of three or more
+MARK = re.compile(r"\W{1,2}|[o§]|\(?\w{1,4}[.)]?")  # of a list
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
 Item = TypeVar("Item")
@@ -262,6 +269,52 @@ def _is_prose(column: Sequence[Line]) -> bool:
     n_characters = sum(len(line.text) for line in column)
     evidence = min(n_characters / MIN_LENGTH, n_continuing / MIN_CONTINUING)
     return len(column) >= MIN_ROWS and evidence >= len(column)
+
+
+def with_bars(lines: Sequence[Line]) -> Iterator[Line]:
+    """The lines, those of tables with " | " between their cells; an empty cell is empty.
+
+    Text is a table if three rows or more have their pieces in the same columns, most of them in all columns.
+    """
+    for rows in runs(lines, _are_no_rows):
+        columns = _columns(rows)
+        for row in rows:
+            cells = dict.fromkeys(columns, "")
+            for piece in row.pieces if columns else ():
+                column = next(column for column in columns if piece.right <= column[1])
+                cells[column] = f"{cells[column]} {piece.text.strip()}".lstrip()
+            yield replace(row, text=" | ".join(cells.values())) if columns else row
+
+
+def _are_no_rows(above: Line, below: Line) -> bool:
+    """True unless both lines have several pieces, the second one close below the first."""
+    is_row = len(above.pieces) > 1 and len(below.pieces) > 1
+    return not is_row or not 0 < above.height - below.height < MAX_ROW_GAP * above.size
+
+
+def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
+    """The left and right edges of the columns of a table, from left to right; none where it is not sure."""
+    if len(rows) < MIN_TABLE_ROWS:
+        return []
+    pieces = [piece for row in rows for piece in row.pieces]
+    columns: list[tuple[float, float]] = []
+    for piece in sorted(pieces, key=lambda piece: piece.left):
+        if columns and piece.left < columns[-1][1] + MIN_COLUMN_GAP * piece.size:
+            columns[-1] = columns[-1][0], max(columns[-1][1], piece.right)
+        else:
+            columns.append((piece.left, piece.right))
+    n_full = sum(len(row.pieces) == len(columns) for row in rows)
+    cells = [[piece for piece in pieces if left <= piece.left <= right] for left, right in columns]
+    is_sure = n_full >= MIN_FULL * len(rows) and not any(map(_is_prose, cells))
+    return columns if len(columns) > 1 and is_sure and _are_cells(cells) else []
+
+
+def _are_cells(columns: Sequence[Sequence[Line]]) -> bool:
+    """True if the texts of columns are short, and two columns are no list with its marks."""
+    lengths = sorted(sum(len(cell.text) for cell in column) / len(column) for column in columns)
+    is_list = len(columns) == 2 and all(MARK.fullmatch(cell.text.strip()) for cell in columns[0])
+    longest = MAX_CELL if len(columns) == 2 else MAX_LONG_CELL
+    return lengths[-2] <= MAX_CELL and lengths[-1] <= longest and not is_list
 
 
 def joined(pieces: Sequence[Line]) -> Line:

@@ -38,6 +38,7 @@ from .page_layout import (
     mark_notes,
     place_values,
     runs,
+    with_bars,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def load_page(pdf: PdfDocument, index: int) -> PdfPage:
 def _read_pages(pdf: PdfDocument) -> list[Page]:
     pdf.init_forms()
     pages = drop_running_lines([_read_page(pdf, index) for index in range(len(pdf))])
-    return [replace(page, lines=tuple(in_columns(page.lines))) for page in pages]
+    return [replace(page, lines=tuple(with_bars(in_columns(page.lines)))) for page in pages]
 
 
 def _read_page(pdf: PdfDocument, index: int) -> Page:

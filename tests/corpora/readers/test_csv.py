@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 from spanwise.corpora.passages import split
 from spanwise.corpora.readers import csv
 from spanwise.corpora.readers.csv import cells, records
-from spanwise.errors import DocumentRejected
 
 read = documents_of(csv.read)
 
@@ -66,7 +65,8 @@ def test_records_are_those_that_another_writer_wrote(rows: list[list[str]], deli
     assert values == [[" ".join(field.split()) for field in row] for row in rows]
 
 
-def test_too_many_rows_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_rows_than_the_limit_are_left_out_with_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("spanwise.corpora.readers.csv.MAX_ROWS", 2)
-    with pytest.raises(DocumentRejected, match="more than 2 rows"):
-        read(TOWNS.encode(), "towns.csv")
+    document = read(TOWNS.encode(), "towns.csv")
+    assert document.text == TOWNS[: TOWNS.index("Hale")]
+    assert document.metadata["remark"] == "only the first 2 rows"

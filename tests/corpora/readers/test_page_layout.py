@@ -7,7 +7,14 @@ from collections import Counter
 import pytest
 from hypothesis import given, strategies as st
 
-from spanwise.corpora.readers.page_layout import Line, Page, drop_running_lines, in_reading_order
+from spanwise.corpora.readers.page_layout import (
+    Line,
+    Page,
+    drop_running_lines,
+    in_reading_order,
+    joined,
+    with_bars,
+)
 
 HEIGHT = 700
 
@@ -136,3 +143,41 @@ PLACES = st.integers(0, 9).map(lambda n: 30.0 * n)
 @given(st.lists(st.builds(Line, st.sampled_from("abc"), PLACES, PLACES, PLACES), max_size=12))
 def test_no_line_is_lost(lines: list[Line]) -> None:
     assert Counter(in_reading_order(lines)) == Counter(lines)
+
+
+def row(height, *cells, size=10.0):
+    """A line whose pieces are (left, text), five points a character."""
+    return joined([Line(text, height, left, left + 5 * len(text), size) for left, text in cells])
+
+
+def test_rows_in_the_same_columns_are_a_table_with_its_empty_cells():
+    lines = [
+        Line("Prices", 130.0, 0.0, 30.0, 10.0),
+        row(110, (0, "Plan"), (100, "Per month"), (200, "Users")),
+        row(95, (0, "Basic"), (110, "8 EUR"), (210, "1")),
+        row(80, (0, "Team"), (105, "21 EUR")),
+        row(65, (0, "Pro"), (105, "45 EUR"), (205, "50")),
+    ]
+    texts = [line.text for line in with_bars(lines)]
+    expected = ["Plan | Per month | Users", "Basic | 8 EUR | 1", "Team | 21 EUR | ", "Pro | 45 EUR | 50"]
+    assert texts == ["Prices", *expected]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [row(y, (0, "-"), (20, "a thing to do")) for y in (60, 45, 30)],  # a list
+        [row(y, (0, "Plan"), (100, "8 EUR")) for y in (60, 45)],  # two rows
+        [
+            row(y, (0, "a sentence that goes on and"), (200, "on in two columns of prose"))
+            for y in range(90, 0, -15)
+        ],
+        [
+            row(60, (0, "a"), (90, "b")),
+            row(45, (40, "c"), (130, "d")),
+            row(30, (80, "e"), (170, "f")),
+        ],  # no columns
+    ],
+)
+def test_what_may_be_no_table_stays_as_it_is(lines):
+    assert list(with_bars(lines)) == lines
