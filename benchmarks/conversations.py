@@ -24,6 +24,7 @@ from spanwise.pipelines.answering.conversation import context_of
 from spanwise.pipelines.answering.spelling import FUNCTION_WORDS
 
 K = 5
+JOINED = {"last turn": 1, "two turns joined": 2, "all turns joined": 0, "history": 1}  # 0: all
 DEPTH = 20  # passages that are searched for K documents
 HALVES = {"even": (0,), "odd": (1,), "both": (0, 1)}
 Row = dict[str, Any]
@@ -48,8 +49,7 @@ def write_passages(path: Path, folder: Path) -> None:
     for row in rows_of(path, "both"):
         for passage in row["contexts"]:
             title = passage.get("title") or ""
-            text = passage["text"].strip().removeprefix(title)
-            text = f"{title}\n\n{text}".strip()
+            text = f"{title}\n\n{passage['text'].strip().removeprefix(title)}".strip()
             (folder / f"{passage['document_id']}.txt").write_text(text, encoding="utf-8")
 
 

@@ -48,21 +48,20 @@ class Filter:
 Turn = Mapping[str, str]
 """A turn of a conversation: its "role" and its "content"."""
 
-TURN_KEYS = ("role", "content")
 MAX_TURNS = 10
-MAX_TURN = 4_096  # characters
+MAX_CONTENT = 4_096  # characters of a turn
 
 
 def checked_history(history: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns of user and assistant that count, with their role and content alone.
-
-    `ValueError` for turns without a role and a content that are text.
-    """
+    """The turns that count, with role and content alone; `ValueError` for those that are no text."""
+    turns = []
     for turn in history:
-        if not (isinstance(turn, Mapping) and all(isinstance(turn.get(key), str) for key in TURN_KEYS)):
+        role = turn.get("role") if isinstance(turn, Mapping) else None
+        if not (isinstance(role, str) and isinstance(content := turn.get("content"), str)):
             raise ValueError(f'history has {turn!r}, expected {{"role": "user", "content": "…"}}')
-    turns = [turn for turn in history if turn["role"] in ("user", "assistant")]
-    return tuple({"role": turn["role"], "content": turn["content"][:MAX_TURN]} for turn in turns[-MAX_TURNS:])
+        if role in ("user", "assistant"):
+            turns.append({"role": role, "content": content[:MAX_CONTENT]})
+    return tuple(turns[-MAX_TURNS:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ QUOTE_WEIGHT = 0.3  # of the names of an answer, against 1 for the words of a qu
 FADING = 0.35  # of the weight of earlier turns at a change of the subject
 REPLACED_FADING = 0.1  # of words in whose place others stand
 MIN_QUOTED = 3  # different words of a quote
-MAX_LINES = 20  # of an answer that are looked for
+MAX_QUOTES = 20  # of an answer that are looked for
 MAX_HOLDING = 20  # passages in which a quote is looked for
 MAX_FRAGMENT = 80  # characters of words that may take the place of others
 RANK = 5  # added to each rank before rankings are fused: the first ranks count most
@@ -60,7 +60,7 @@ LIGHT = frozenset(
 )
 SENTENCE_END = re.compile(r"[.?!:\n]")
 JOINED = re.compile(r"[\s’'\"“”&/-]*")  # between two words of a phrase
-MARK = re.compile(r"\s*\[\d+\]|^\d+\. ")  # of a citation, of a step
+MARK = re.compile(r"\s*\[\d+\]\s*|\n+(?:\d+\. )?")  # of a citation, or of a step
 ASKING = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had|may|might|must|how|what"
     r"|who|whom|whose|when|where|why|which|tell|explain|show|list|give|find|describe|define|compare)\b",
@@ -343,8 +343,8 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
         if turn["role"] == "user":
             turns.append(turn)
             continue
-        lines = turn["content"].splitlines()[:MAX_LINES]
-        quoted = [each for line in lines for each in quotes_of(line, snapshot, analyzer)]
+        parts = MARK.split(turn["content"])[:MAX_QUOTES]
+        quoted = [quote for part in parts if (quote := quote_of(part, snapshot, analyzer))]
         documents = {passage.document_id for passage, _ in quoted}
         for passage, sentence in quoted:
             turns.append({"role": "assistant", "content": "; ".join([sentence, *passage.heading])})
@@ -354,15 +354,15 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
     return Context(turns, documents, analyzer, lambda term: idf.get(term, 0.0))
 
 
-def quotes_of(line: str, snapshot: Snapshot, analyzer: Analyzer) -> list[tuple[Passage, str]]:
-    """The first passage that holds the words of a line in their order, with them; empty for other words."""
-    words = " ".join(MARK.sub("", line).split())
-    terms = analyzer.terms(words)
-    if len(set(terms)) < MIN_QUOTED:
-        return []
-    ids = snapshot.postings().passages_with(list(dict.fromkeys(terms))).tolist()
-    holding = [each for each in snapshot.passages(ids[:MAX_HOLDING]) if words in " ".join(each.text.split())]
-    return [(passage, words) for passage in holding[:1]]
+def quote_of(text: str, snapshot: Snapshot, analyzer: Analyzer) -> tuple[Passage, str] | None:
+    """The first passage that holds a text, with it; None for words that no passage holds in this order."""
+    words = " ".join(text.split())
+    terms = list(dict.fromkeys(analyzer.terms(words)))
+    if len(terms) < MIN_QUOTED:
+        return None
+    ids = snapshot.postings().passages_with(terms).tolist()[:MAX_HOLDING]
+    holding = (each for each in snapshot.passages(ids) if words in " ".join(each.text.split()))
+    return next(((passage, words) for passage in holding), None)
 
 
 class ConversationRetriever:
