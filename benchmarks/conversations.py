@@ -53,20 +53,16 @@ def write_passages(path: Path, folder: Path) -> None:
             (folder / f"{passage['document_id']}.txt").write_text(text, encoding="utf-8")
 
 
-def recalls(library: spanwise.Library, rows: Iterable[Row], retriever: str) -> dict[str, float]:
+def recalls(library: spanwise.Library, rows: Iterable[Row]) -> dict[str, float]:
     """Recall@5 in per cent of the last turn alone, with earlier ones joined to it, and with a history."""
     figures: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         relevant = {f"{passage['document_id']}.txt" for passage in row["contexts"]}
         texts = [turn["text"] for turn in row["input"] if turn["speaker"] == "user"]
-        asked = {
-            "last turn": (texts[-1:], []),
-            "two turns joined": (texts[-2:], []),
-            "all turns joined": (texts, []),
-            "history": (texts[-1:], texts[:-1]),
-        }
-        for name, (joined, earlier) in asked.items():
-            hits = library.search(" ".join(joined), k=DEPTH, retriever=retriever, history=history_of(earlier))
+        for name, n_joined in JOINED.items():
+            earlier = texts[:-1] if name == "history" else []
+            question = " ".join(texts[-n_joined:])
+            hits = library.search(question, k=DEPTH, history=history_of(earlier))
             documents = list(dict.fromkeys(hit.passage.document_id for hit in hits))
             figures[name].append(len(relevant.intersection(documents[:K])) / len(relevant))
     return {name: round(100 * fmean(values), 1) for name, values in figures.items()}
@@ -89,19 +85,18 @@ def rewrites(library: spanwise.Library, rows: Iterable[Row]) -> dict[str, float]
             understood = context_of(history_of(earlier), snapshot, analyzer).understood(question)
         ours = content(understood) - content(question)
         to_add = (content(row["rewrite"]) - content(question)) & content(" ".join(earlier))
-        totals["turns"] += 1
-        totals["others"] += bool(to_add)
-        totals["changed"] += bool(to_add) and understood != question
-        totals["left alone"] += not to_add and understood == question
+        kind = "others" if to_add else "unchanged"
+        totals[kind] += 1
+        totals[f"{kind} changed"] += understood != question
         totals["to add"] += len(to_add)
         totals["added"] += len(to_add & ours)
         totals["other words"] += len(ours - content(row["rewrite"]))
+    n_unchanged = totals["unchanged"]
     return {
-        "turns": totals["turns"],
-        "unchanged left alone": round(100 * totals["left alone"] / (totals["turns"] - totals["others"]), 1),
-        "others changed": round(100 * totals["changed"] / totals["others"], 1),
+        "unchanged left alone": round(100 * (1 - totals["unchanged changed"] / n_unchanged), 1),
+        "others changed": round(100 * totals["others changed"] / totals["others"], 1),
         "earlier words added": round(100 * totals["added"] / totals["to add"], 1),
-        "other words per turn": round(totals["other words"] / totals["turns"], 2),
+        "other words per turn": round(totals["other words"] / (n_unchanged + totals["others"]), 2),
     }
 
 
@@ -110,7 +105,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True, help="the folder with mtrag")
     parser.add_argument("--half", choices=HALVES, default="both", help="of the conversations")
-    parser.add_argument("--retriever", default="", help="default: that of the index")
     options = parser.parse_args()
     passages = options.data / "mtrag" / "un-a.jsonl"
     questions = options.data / "mtrag" / "rewrites-a.jsonl"
@@ -122,7 +116,7 @@ def main() -> None:
             library.sync()
             figures = {
                 "rewrites": rewrites(library, rows_of(questions, options.half)),
-                "recall@5": recalls(library, answerable, options.retriever),
+                "recall@5": recalls(library, answerable),
             }
     print(json.dumps(figures))
 

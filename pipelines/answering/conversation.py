@@ -137,13 +137,12 @@ def words_of(text: str, analyzer: Analyzer) -> list[Word]:
     """
     words: list[Word] = []
     end = 0
-    is_shouted = text.isupper()
     for token in analyzer.tokens(text):
         written = text[token.start : token.end]
         term = analyzer.term(token.word)
         is_first = bool(SENTENCE_END.search(text[end : token.start])) or not words
         end = token.end
-        is_capital = any(map(str.isupper, written[1 if is_first else 0 :])) and not is_shouted
+        is_capital = any(map(str.isupper, written[1 if is_first else 0 :]))
         is_content = token.word not in FUNCTION_WORDS and (len(token.word) > 1 or token.word.isdigit())
         is_name = is_content and (is_capital or any(map(str.isdigit, written)))
         is_topic = is_name or (is_content and term not in LIGHT)
