@@ -23,7 +23,7 @@ from spanwise.types import (
     SyncReport,
 )
 
-from .plain_text import language_hint, shown
+from .plain_text import asked, language_hint, shown
 
 if TYPE_CHECKING:
     from .answering.explain import Explanation, ScoreBreakdown, StageRank
@@ -36,6 +36,7 @@ def answer_record(answer: Answer) -> Record:
     """The JSON of `ask --json` for one question: its "answer", or None with "candidates" and "nearest"."""
     return {
         "question": answer.question,
+        "understood": answer.understood,
         "outcome": answer.outcome,
         "decided_by": answer.decided_by,
         "values": list(answer.values),
@@ -53,7 +54,7 @@ def answer_record(answer: Answer) -> Record:
             "best_rejected": answer_span_record(answer.best_rejected) if answer.best_rejected else None,
             "rejected": [answer_span_record(each) for each in answer.rejected],
             "unknown_words": [
-                {**word_record(word, answer.question), "nearest": None} for word in answer.missing_terms
+                {**word_record(word, asked(answer)), "nearest": None} for word in answer.missing_terms
             ],
         },
         **spelling_record(answer),
@@ -136,7 +137,7 @@ def word_record(word: QuestionTerm, question: str) -> Record:
 
 def spelling_record(result: Answer | Summary | Spelling) -> Record:
     """The corrected words of the question, and whether none of its content words occurs in the documents."""
-    words = [{**word_record(each.term, result.question), "used": each.word} for each in result.searched_for]
+    words = [{**word_record(each.term, asked(result)), "used": each.word} for each in result.searched_for]
     return {"searched_for": words, "is_unknown": result.is_unknown}
 
 
@@ -189,6 +190,7 @@ def search_record(result: SearchResult) -> Record:
     """The JSON of `search --json`."""
     return {
         "question": result.spelling.question,
+        "understood": result.spelling.understood,
         "retriever": result.retriever,
         "hits": [hit_record(hit) for hit in result],
         **spelling_record(result.spelling),

@@ -40,6 +40,14 @@ Path = Annotated[
 ]
 DocumentId = Annotated[str, Field(min_length=1, max_length=1_024, description="The id, or the end of it.")]
 Threshold = Annotated[float | None, Field(ge=0, le=1, description="Minimum confidence; 0 always answers.")]
+History = Annotated[
+    list[dict[str, str]] | None,
+    Field(
+        max_length=100,
+        description='The conversation before the question: [{"role": "user" or "assistant", "content": …}]. '
+        "A question such as “when does it end?” is then understood; see `understood` of the result.",
+    ),
+]
 Start = Annotated[int, Field(ge=0, description="First character, from 0.")]
 End = Annotated[int | None, Field(ge=0, description="Character after the last.")]
 
@@ -51,21 +59,30 @@ class Tools:
     library: Library
     options: SummaryOptions
 
-    def search(self, question: Question, k: K = 10, path: Path = None) -> Record:
+    def search(self, question: Question, k: K = 10, path: Path = None, history: History = None) -> Record:
         """Find the passages that are nearest to a question, best first, with their places."""
-        options = SearchOptions(k=k, retriever=self.options.retriever, where=_filter(path))
+        options = SearchOptions(
+            k=k, retriever=self.options.retriever, where=_filter(path), history=history or ()
+        )
         result = self.library.search(question, options)
         return search_record(replace(result, scope=None))
 
-    def ask(self, question: Question, k: K = 20, threshold: Threshold = None, path: Path = None) -> Record:
+    def ask(
+        self,
+        question: Question,
+        k: K = 20,
+        threshold: Threshold = None,
+        path: Path = None,
+        history: History = None,
+    ) -> Record:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.
 
         Without an answer `outcome` is "not sure", with `candidates`, or "not found"; `nearest` are passages,
         `unread_files` counts documents that could not be read. "Which documents mention X?" and "how many
         documents mention X?" get a complete list in `computed`.
         """
-        where = _filter(path)
-        return answer_record(self.library.ask(question, self.options, k=k, threshold=threshold, where=where))
+        options = replace(self.options, k=k, threshold=threshold, where=_filter(path), history=history or ())
+        return answer_record(self.library.ask(question, options))
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
         """Read the text of a document, at most 20,000 characters at once, such as around a hit."""
@@ -82,9 +99,15 @@ class Tools:
         question: Question | None = None,
         document: DocumentId | None = None,
         max_sentences: Annotated[int, Field(ge=1, le=50)] = 5,
+        history: History = None,
     ) -> Record:
         """Sentences that answer a question, with their spans, or an overview of one document or all."""
-        options = replace(self.options, document=document and self._id(document), max_sentences=max_sentences)
+        options = replace(
+            self.options,
+            document=document and self._id(document),
+            max_sentences=max_sentences,
+            history=history or (),
+        )
         return summary_record(self.library.summarize(question, options))
 
     def list_documents(

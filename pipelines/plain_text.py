@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from spanwise.types import Answer, Computed, Passage, Span, Summary
+from spanwise.types import Answer, Computed, Passage, Span, Spelling, Summary
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
@@ -55,10 +55,15 @@ def _visible_character(c: str) -> str:
     return c
 
 
+def asked(result: Answer | Summary | Spelling) -> str:
+    """The question that is asked of the documents, with misspelled words as typed."""
+    return result.understood or result.question
+
+
 def refusal(answer: Answer | Summary) -> str:
     """The words that decline a question, with those of an English one that no document mentions."""
     missing = answer.missing_terms if isinstance(answer, Answer) else ()
-    words = [f"“{visible(term.of(answer.question))}”" for term in missing]
+    words = [f"“{visible(term.of(asked(answer)))}”" for term in missing]
     mentions = f": no document mentions {' or '.join(words)}" if words and is_english(answer.question) else ""
     return f"not in these documents{mentions}"
 

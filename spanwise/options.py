@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal, get_args
@@ -45,6 +45,25 @@ class Filter:
         object.__setattr__(self, "metadata", dict(self.metadata))
 
 
+Turn = Mapping[str, str]
+"""A turn of a conversation: its "role" and its "content"."""
+
+MAX_TURNS = 10
+MAX_CONTENT = 4_096  # characters of a turn
+
+
+def checked_history(history: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns that count, with role and content alone; `ValueError` for those that are no text."""
+    turns = []
+    for turn in history:
+        role = turn.get("role") if isinstance(turn, Mapping) else None
+        if not (isinstance(role, str) and isinstance(content := turn.get("content"), str)):
+            raise ValueError(f'history has {turn!r}, expected {{"role": "user", "content": "…"}}')
+        if role in ("user", "assistant"):
+            turns.append({"role": role, "content": content[:MAX_CONTENT]})
+    return tuple(turns[-MAX_TURNS:])
+
+
 @dataclass(frozen=True, slots=True)
 class FilterResult:
     """What a filter selects.
@@ -77,6 +96,8 @@ class SearchOptions:
         dedupe: merge near-duplicate passages into the best of them.
         where: the documents to search; None for all.
         exact: compare every vector, also where an approximate index is faster.
+        history: the conversation before the question, oldest turn first: {"role": "user" or "assistant",
+            "content": text}. Other roles are ignored. The last 10 turns count, 4,096 characters of each.
     """
 
     k: int = 10
@@ -86,9 +107,11 @@ class SearchOptions:
     dedupe: bool = True
     where: Filter | None = None
     exact: bool = False
+    history: Sequence[Turn] = ()
 
     def __post_init__(self) -> None:
-        """`ValueError` for numbers below 1."""
+        """`ValueError` for numbers below 1, and for a history that has another form."""
+        object.__setattr__(self, "history", checked_history(self.history))
         if self.k < 1:
             raise ValueError(f"k is {self.k}, expected at least 1")
         if self.rerank_depth < 1:

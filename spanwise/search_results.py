@@ -39,12 +39,15 @@ class Spelling:
         searched_for: misspelled words in their order, each with the word that is searched instead.
         missing_terms: words that occur nowhere and stay.
         is_unknown: no content word of the question occurs in the documents.
+        understood: the question that is asked of the documents, where a conversation changes it; else "".
+            Places of words are then those in this text.
     """
 
     question: str
     searched_for: tuple[SearchedWord, ...] = ()
     missing_terms: tuple[QuestionTerm, ...] = ()
     is_unknown: bool = False
+    understood: str = ""
 
     @property
     def text(self) -> str:
@@ -53,7 +56,7 @@ class Spelling:
         >>> Spelling("a vacaton?", (SearchedWord(QuestionTerm(2, 9), "vacation"),)).text
         'a vacation?'
         """
-        text = self.question
+        text = self.understood or self.question
         for searched in reversed(self.searched_for):
             text = text[: searched.term.start] + searched.word + text[searched.term.end :]
         return text
@@ -76,6 +79,11 @@ class SearchResult(Sequence[Hit]):
     retriever: str
     scope: FilterResult | None = None
     left_out: str = ""
+
+    @property
+    def understood(self) -> str:
+        """The question that is searched, where a conversation changes it; else ""."""
+        return self.spelling.understood
 
     def __len__(self) -> int:
         """The number of hits."""

@@ -37,6 +37,7 @@ from .options import (
     ProgressCallback as ProgressCallback,
     SearchOptions as SearchOptions,
     SummaryOptions as SummaryOptions,
+    Turn as Turn,
     no_progress as no_progress,
 )
 from .search_results import (
@@ -201,6 +202,7 @@ class Answer:
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
         computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
+        understood: the question that is asked of the documents, where a conversation changes it; else "".
     """
 
     question: str
@@ -227,6 +229,7 @@ class Answer:
     unread_files: int = 0
     computed: Computed | None = None
     steps: tuple[Step, ...] = ()
+    understood: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:
@@ -419,6 +422,7 @@ class Summary:
         is_unknown: no content word of the question occurs in the documents.
         decided_by: what decided whether there is an answer: "reader" or "model".
         unread_files: documents that may hold the answer but could not be read; 0 unless it is a refusal.
+        understood: the question that is asked of the documents, where a conversation changes it; else "".
     """
 
     question: str
@@ -435,6 +439,7 @@ class Summary:
     is_unknown: bool = False
     decided_by: Decider = "reader"
     unread_files: int = 0
+    understood: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "not found"]:

@@ -110,7 +110,7 @@ class Answerer:
     tables: TableFinder | None = None
     on_progress: ProgressCallback = no_progress
 
-    def answer(self, questions: Sequence[str]) -> list[Answer]:
+    def answer(self, questions: Sequence[str | Spelling]) -> list[Answer]:
         """One answer per question."""
         return [trace.answer for trace in self.trace(questions)]
 
@@ -280,6 +280,7 @@ class Answerer:
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
             left_out=self.left_out,
+            understood=spelling.understood,
         )
         if best is None:
             near = self._candidates(spelling.text, shown, hits[:n_read])

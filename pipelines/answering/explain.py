@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, AnswerSpan, Filter, Passage
+from spanwise.types import Answer, AnswerSpan, Filter, Passage, Spelling
 
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
@@ -146,7 +146,7 @@ class Explanation:
 
 def explained(
     answerer: Answerer,
-    question: str,
+    question: str | Spelling,
     stages: Sequence[Ranker],
     document: str | None = None,
     roots: Sequence[Root] = (),

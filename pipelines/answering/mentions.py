@@ -110,7 +110,7 @@ def mentions(
     documents = tuple(_mentioning(words, snapshot, analyzer, among))
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
-        operation="count" if "how many " in spelling.question.lower() else "list",
+        operation="count" if "how many " in spelling.text.lower() else "list",
         value=f"{len(documents):,} document{'s' * (len(documents) != 1)}",
         cells=tuple(place.span for each in documents for place in each.places),
         first=documents[0].places[0] if documents else None,
@@ -132,6 +132,7 @@ def mentions(
         timings_ms={"list": (time.perf_counter() - began) * 1000},
         scope=scope,
         searched_for=spelling.searched_for,
+        understood=spelling.understood,
         left_out=snapshot.left_out,
         computed=computed,
     )

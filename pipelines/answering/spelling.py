@@ -24,11 +24,13 @@ FUNCTION_WORDS = STOP_WORDS | frozenset(
 )
 
 
-def spelling_of(question: str, snapshot: Snapshot, analyzer: Analyzer) -> Spelling:
+def spelling_of(typed: str, snapshot: Snapshot, analyzer: Analyzer, understood: str = "") -> Spelling:
     """The question with each word that occurs nowhere corrected to the closest word of the documents.
 
-    Never corrected: words after a quotation mark, with digits or inner capitals, or in the base vocabulary.
+    In a conversation these are words of the question as it is understood. Never corrected: words after a
+    quotation mark, with digits or inner capitals, or in the base vocabulary.
     """
+    question = understood or typed
     tokens = [token for token in analyzer.tokens(question) if token.word not in FUNCTION_WORDS]
     terms = {analyzer.term(token.word) for token in tokens}
     df = snapshot.postings().statistics({*terms, *(NAME + term for term in terms)}).df
@@ -49,14 +51,14 @@ def spelling_of(question: str, snapshot: Snapshot, analyzer: Analyzer) -> Spelli
         else:
             missing[token.word] = term
     is_unknown = bool(tokens) and unknown == tokens and not searched_for
-    return Spelling(question, tuple(searched_for), tuple(missing.values())[::-1], is_unknown)
+    return Spelling(typed, tuple(searched_for), tuple(missing.values())[::-1], is_unknown, understood)
 
 
 def unmentioned(spelling: Spelling, snapshot: Snapshot, analyzer: Analyzer) -> tuple[QuestionTerm, ...]:
     """The first missing words that are no part of a word of the documents."""
 
     def is_part(place: QuestionTerm) -> bool:
-        word = analyzer.tokens(place.of(spelling.question))[0].word
+        word = analyzer.tokens(place.of(spelling.understood or spelling.question))[0].word
         term = analyzer.term(word)
         # The stem of a longer word with the same ending may lack more: "fill" ends "refil".
         return snapshot.postings().has_term(f"{word}|{term}|{ENDING.sub('', term)}$")

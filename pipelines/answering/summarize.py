@@ -448,6 +448,7 @@ def summary(summarizer: Summarizer, spelling: Spelling | None, roots: Sequence[R
         },
         scope=selection.scope if selection else None,
         searched_for=spelling.searched_for,
+        understood=spelling.understood,
         is_unknown=spelling.is_unknown,
         decided_by=options.decide,
         unread_files=0 if summarizer.sentences else count_unread(commit.snapshot, options.where),
@@ -461,6 +462,7 @@ def summary_record(summary: Summary) -> dict[str, Any]:
     """
     return {
         "question": summary.question,
+        "understood": summary.understood,
         "outcome": summary.outcome,
         "decided_by": summary.decided_by,
         "sentences": [sentence_record(sentence) for sentence in summary.sentences],

@@ -7,10 +7,10 @@ Between two questions no commit is held, so a writer can continue, and the next 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from select import select
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
@@ -50,9 +50,17 @@ from .show import (
     show_summary,
 )
 
+if TYPE_CHECKING:
+    from ..answering.conversation import Conversation
+
 PROMPT = "? "
+NEW = "/new"
+AS_TYPED = "/as-typed"
 WRITTEN_SENTENCES = 2
-HINT = "Type a question. exit, quit, an empty line or Ctrl-D ends, Ctrl-C drops the question, help says this."
+HINT = (
+    "Type a question. exit, quit, an empty line or Ctrl-D ends, Ctrl-C drops the question, help says this. "
+    f"A question may depend on earlier ones: {NEW} forgets them, {AS_TYPED} asks the last question alone."
+)
 MAX_HISTORY = 1000
 
 
@@ -122,6 +130,9 @@ def ask(
     save: Annotated[
         Path | None, Option(metavar="FILE.md", help="Append answers and their citations, as Markdown.")
     ] = None,
+    conversation: Annotated[
+        bool, Option("--conversation", help="A question on stdin may depend on those before it.")
+    ] = False,
     verbose: opt.Verbose = False,
     cluster: opt.ClusterGroup,
     no_wait: opt.NoWait = False,
@@ -147,23 +158,27 @@ def ask(
         generator.say_what_is_sent()
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
     with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
+        talk = library.conversation() if conversation or is_prompt else None
 
         def answer(question: str) -> None:
             result: Answer | Summary
+            asked = replace(options, history=talk.history if talk else ())
             if explain:
-                result = _explain(library, question, options, document, json, verbose)
+                result = _explain(library, question, asked, document, json, verbose)
             else:
-                result = _answer(library, question, options, write, json, verbose)
+                result = _answer(library, question, asked, write, json, verbose)
             sys.stdout.flush()
+            if talk:
+                talk.add(question, result)
             if save:
                 _save(save, question, result)
 
         if question is not None:
             answer(question)
-        elif is_prompt:
+        elif is_prompt and talk:
             if folder is not None and library.missing_vectors():
                 encode_in_background(library)
-            _talk(library, answer)
+            _talk(library, answer, talk)
         else:
             _answer_lines(answer, json)
 
@@ -286,10 +301,17 @@ def _answer_lines(answer: Callable[[str], None], json: bool) -> None:
         raise ValueError("no question: stdin was empty. Pass a question, or one per line on stdin.")
 
 
-def _talk(library: Library, answer: Callable[[str], None]) -> None:
+def _talk(library: Library, answer: Callable[[str], None], talk: "Conversation") -> None:
     """Answer typed questions; an error ends its question only."""
     last_generation: int | None = None
-    for question in _typed():
+    last = ""
+    for typed in _typed():
+        if typed in (NEW, AS_TYPED):
+            talk.reset()
+        question = last if typed == AS_TYPED else typed
+        if question in ("", NEW):
+            continue
+        last = question
         try:
             with library.reading() as snapshot:
                 generation = snapshot.generation

@@ -34,6 +34,7 @@ from spanwise.types import (
 from ..answering.overview import overview_lines
 from ..answering.summarize import shown_sentence
 from ..plain_text import (
+    asked,
     computed_from,
     display,
     language_hint,
@@ -201,9 +202,11 @@ def near_duplicates(duplicates: Sequence[Passage]) -> str:
 
 
 def say_spelling(result: Answer | Summary | Spelling) -> None:
-    """Say on stderr which words were corrected."""
+    """Say on stderr how a question was understood, and which words were corrected."""
+    if result.understood:
+        say(f"understood as: {visible(result.understood)}")
     for searched in result.searched_for:
-        say(f'searched for "{searched.word}" instead of "{searched.term.of(result.question)}"')
+        say(f'searched for "{searched.word}" instead of "{searched.term.of(asked(result))}"')
 
 
 def empty_filter(scope: FilterResult | None) -> str:

@@ -61,7 +61,12 @@ class AnswerCache:
         return None
 
     def put(self, key: str, commit: str, result: Answer | SearchResult) -> None:
-        """Keep a result; results of other commits and the oldest beyond MAX_RESULTS are deleted."""
+        """Keep a result; results of other commits and the oldest beyond MAX_RESULTS are deleted.
+
+        A result that holds the words of a conversation is not kept.
+        """
+        if result.understood:
+            return
         plain = asdict(_with_question(result, "", None))
         value = json.dumps(plain)
         if asdict(rebuilt(type(result), json.loads(value))) == plain:  # else it would not come back equal

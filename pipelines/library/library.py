@@ -31,6 +31,7 @@ from spanwise.types import (
     Summary,
     SummaryOptions,
     SyncReport,
+    Turn,
     no_progress,
 )
 
@@ -58,6 +59,7 @@ from .open_commit import OpenCommit, OpenCommits
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ..answering.conversation import Conversation
     from ..answering.explain import Explanation
     from ..parsing.sync import Parse
 
@@ -89,8 +91,6 @@ class Library:
     def __exit__(self, *raised: object) -> None:
         """Close the library."""
         self.close()
-
-    # Settings
 
     @property
     def roots(self) -> tuple[Root, ...]:
@@ -150,8 +150,6 @@ class Library:
         """The command that brings this index up to date."""
         return command("index", self.store.path)
 
-    # Models
-
     @property
     def analyzer(self) -> Analyzer:
         """The analyzer of the index."""
@@ -166,8 +164,6 @@ class Library:
     def token_encoder(self) -> TokenEncoder:
         """The encoder of tokens; IndexEmpty for an index without token vectors."""
         return self._models.token_encoder()
-
-    # Sync
 
     def sync(
         self,
@@ -219,8 +215,6 @@ class Library:
 
         with self.reading() as snapshot:
             return missing_vectors(snapshot, self.model)
-
-    # Contents
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
@@ -281,8 +275,6 @@ class Library:
         """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
         return self._models.digest(kind, name)
 
-    # Questions
-
     def search(
         self,
         question: str,
@@ -338,11 +330,17 @@ class Library:
         compute = partial(OpenCommit.answers, questions=questions, options=options, on_progress=on_progress)
         return self._cached(Answer, questions, options, compute)
 
+    def conversation(self, history: Sequence[Turn] | str = ()) -> Conversation:
+        """Questions that may depend on earlier ones; `history` as in `AskOptions`, or its JSON."""
+        from ..answering.conversation import Conversation
+
+        return Conversation(self.ask, history)
+
     def mentions(self, words: str, where: Filter | None = None) -> Answer:
         """All documents that mention words, in `computed`, and the names of others near in meaning."""
         with self._commits.current() as commit:
             retriever = commit.retriever(SearchOptions(dedupe=False))
-            return commit.mentions(checked_question(words), where, retriever)
+            return commit.mentions(commit.spelling(checked_question(words)), where, retriever)
 
     def explain(
         self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any
@@ -354,12 +352,12 @@ class Library:
         from ..answering.explain import explained
 
         options = replace(options or AskOptions(), **changes)
-        question = checked_question(question)
         with self._commits.current() as commit:
+            spelling = commit.spelling(checked_question(question), options.history)
             commit.hold()
             stages = commit.stages(options)
             answerer = commit.answerer(options)
-        return explained(answerer, question, stages, document, self.roots, self.sync_command)
+        return explained(answerer, spelling, stages, document, self.roots, self.sync_command)
 
     def summarize(
         self,
@@ -380,7 +378,8 @@ class Library:
 
         options = replace(options or SummaryOptions(), **changes)
         with self._commits.current() as commit:
-            spelling = None if question is None else commit.spelling(checked_question(question))
+            typed = None if question is None else checked_question(question)
+            spelling = None if typed is None else commit.spelling(typed, options.history)
             commit.hold()
             return summary(Summarizer(commit, options, on_sentence), spelling, self.roots)
 
@@ -405,8 +404,6 @@ class Library:
         with self._commits.current() as commit:
             commit.hold()
             return commit.answerer(options, calibrated)
-
-    # Private
 
     def _cached(
         self,

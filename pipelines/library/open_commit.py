@@ -22,6 +22,7 @@ from spanwise.types import (
     SearchOptions,
     SearchResult,
     Spelling,
+    Turn,
     no_progress,
 )
 
@@ -38,6 +39,7 @@ from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Ranker, Retriever
+    from ..answering.conversation import Context
     from ..answering.table_answers import TableFinder
 
 Terms = Callable[[str], Sequence[str]]
@@ -114,13 +116,14 @@ class OpenCommit:
             retriever = RerankingRetriever(retriever, model, options.rerank_depth, on_progress)
         if options.dedupe:
             retriever = DeduplicatingRetriever(retriever, self.analyzer, rule, self.terms_of)
-        return retriever
+        context = self.context(options.history)
+        return context.retriever(retriever) if context else retriever
 
     def search(
         self, questions: Sequence[str], options: SearchOptions, on_progress: ProgressCallback
     ) -> list[SearchResult]:
         """The hits of each question."""
-        spellings = [self.spelling(question) for question in questions]
+        spellings = [self.spelling(question, options.history) for question in questions]
         texts = [spelling.text for spelling in spellings]
         selection = self.selection(options.where)
         among = selection.passage_ids if selection else None
@@ -171,18 +174,20 @@ class OpenCommit:
         self, questions: Sequence[str], options: AskOptions, on_progress: ProgressCallback
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
+        spellings = [self.spelling(question, options.history) for question in questions]
         lists = {
-            question: self.mentions(question, options.where)
-            for question in questions
-            if mentioned_words(question)
+            spelling: self.mentions(spelling, options.where)
+            for spelling in spellings
+            if mentioned_words(spelling.understood or spelling.question)
         }
-        others = [question for question in questions if question not in lists]
+        others = [spelling for spelling in spellings if spelling not in lists]
         rest = iter(self.answerer(options, on_progress=on_progress).answer(others) if others else ())
-        return [lists.get(question) or next(rest) for question in questions]
+        return [lists.get(spelling) or next(rest) for spelling in spellings]
 
-    def mentions(self, question: str, where: Filter | None, retriever: Retriever | None = None) -> Answer:
+    def mentions(
+        self, spelling: Spelling, where: Filter | None, retriever: Retriever | None = None
+    ) -> Answer:
         """The documents that mention the words of a question."""
-        spelling = self.spelling(question)
         return mentions(spelling, self.snapshot, self.analyzer, self.selection(where), retriever)
 
     def selection(self, where: Filter | None) -> Selection | None:
@@ -193,9 +198,20 @@ class OpenCommit:
             self._selected = (where, select(self.snapshot, where))
         return self._selected[1]
 
-    def spelling(self, question: str) -> Spelling:
-        """The question as typed and as searched."""
-        return spelling_of(question, self.snapshot, self.analyzer)
+    def spelling(self, question: str, history: Sequence[Turn] = ()) -> Spelling:
+        """The question as typed, as understood after a conversation, and as searched."""
+        context = self.context(history)
+        understood = context.understood(question) if context else question
+        changed = understood if understood != question else ""
+        return spelling_of(question, self.snapshot, self.analyzer, changed)
+
+    def context(self, history: Sequence[Turn]) -> Context | None:
+        """The context of a conversation; None for one without turns."""
+        if not history:
+            return None
+        from ..answering.conversation import context_of
+
+        return context_of(history, self.snapshot, self.analyzer)
 
     def _built(self, retriever: str | object, exact: bool) -> Retriever:
         key = (retriever, exact)

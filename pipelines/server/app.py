@@ -107,10 +107,21 @@ class Where(Body):
         return None if where == Filter() else where
 
 
+class TurnBody(Body):
+    """A turn of a conversation before the question; see `AskOptions.history`."""
+
+    role: Annotated[str, Field(max_length=32)]
+    content: str
+
+
+History = Annotated[list[TurnBody], Field(max_length=1000)]
+
+
 class SearchBody(Body):
     """A search; fields that are set replace the server's options."""
 
     question: Question
+    history: History = []
     k: K = 10
     retriever: Retriever = ""
     dedupe: bool = True
@@ -134,6 +145,7 @@ class SummaryBody(Body):
     document: Name | None = None
     max_sentences: Annotated[int, Field(ge=1, le=50)] = 5
     stream: bool = False
+    history: History = []
     k: K = 20
     decide: Decider | None = None
     where: Where = Field(default_factory=Where)
@@ -158,11 +170,13 @@ class ChatBody(BaseModel):
     stream: bool = False
 
     def question(self) -> AskBody:
-        """The last message of the user."""
-        texts = [message.text() for message in self.messages if message.role == "user"]
-        if not texts:
+        """The last message of the user, after those before it."""
+        turns = [TurnBody(role=message.role, content=message.text()) for message in self.messages]
+        while turns and turns[-1].role != "user":
+            turns.pop()
+        if not turns:
             raise ValueError("no message has the role user")
-        return AskBody(question=texts[-1])
+        return AskBody(question=turns.pop().content, history=turns)
 
 
 class Record(JSONResponse):

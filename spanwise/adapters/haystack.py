@@ -50,10 +50,16 @@ class SpanwiseRetriever:
             self._library = None
 
     @component.output_types(documents=list[Document])
-    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """The best passages for a question, best first."""
+    def run(
+        self, query: str, top_k: int | None = None, history: list[dict[str, str]] | None = None
+    ) -> dict[str, list[Document]]:
+        """The best passages for a question, best first.
+
+        `history` are the messages before it, each as `ChatMessage.to_openai_dict_format` gives it.
+        """
         self.warm_up()
         assert self._library is not None
+        options = self.options | ({"history": history} if history else {})
         k = self.top_k if top_k is None else top_k
         documents = [
             Document(
@@ -62,14 +68,16 @@ class SpanwiseRetriever:
                 meta=hit_metadata(hit),
                 score=hit.score,
             )
-            for hit in self._library.search(query, k=k, **self.options)
+            for hit in self._library.search(query, k=k, **options)
         ]
         return {"documents": documents}
 
     @component.output_types(documents=list[Document])
-    async def run_async(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+    async def run_async(
+        self, query: str, top_k: int | None = None, history: list[dict[str, str]] | None = None
+    ) -> dict[str, list[Document]]:
         """The same as `run`, computed in a thread."""
-        return await asyncio.to_thread(self.run, query, top_k)
+        return await asyncio.to_thread(self.run, query, top_k, history)
 
 
 component.registry[OLD_NAME] = SpanwiseRetriever

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import Any
 
 from spanwise import Library
 from spanwise.adapters.metadata import hit_id, hit_metadata
@@ -24,7 +25,8 @@ class SpanwiseRetriever(BaseRetriever):
     """Returns the hits of `Library.search`, in that order, as documents of LangChain.
 
     A document has the id of `hit_id` and the metadata of `hit_metadata`. `invoke(question, k=3)` gives three
-    documents. Other arguments raise TypeError or ValueError. Close the library yourself.
+    documents; `history` are the messages before the question, as `convert_to_openai_messages` gives them.
+    Other arguments that are no fields of `SearchOptions` raise TypeError. Close the library yourself.
 
     library: an open library
     options: how passages are ranked, as for `Library.search`
@@ -36,17 +38,17 @@ class SpanwiseRetriever(BaseRetriever):
     options: InstanceOf[SearchOptions] = SearchOptions()
 
     def _get_relevant_documents(
-        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
-        return self._documents(query, k)
+        return self._documents(query, changes)
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, k: int | None = None
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **changes: Any
     ) -> list[Document]:
-        return await asyncio.to_thread(self._documents, query, k)
+        return await asyncio.to_thread(self._documents, query, changes)
 
-    def _documents(self, query: str, k: int | None) -> list[Document]:
-        options = self.options if k is None else replace(self.options, k=k)
+    def _documents(self, query: str, changes: dict[str, Any]) -> list[Document]:
+        options = replace(self.options, **changes)
         return [
             Document(
                 id=hit_id(self.library, hit), page_content=hit.passage.readable, metadata=hit_metadata(hit)

@@ -131,6 +131,26 @@ def test_langchain_gives_k_documents(searched, wait):
     assert len(found) == 1
 
 
+def test_adapters_take_the_messages_before_a_question(searched):
+    from haystack.dataclasses import ChatMessage
+    from langchain_core.messages import AIMessage, HumanMessage, convert_to_openai_messages
+
+    from spanwise.adapters import haystack, langchain
+
+    question = "Who built the mill?"
+    history = [{"role": "user", "content": question}, {"role": "assistant", "content": "I do not know."}]
+    expected = [hit.score for hit in searched.search("And the tram?", history=history)]
+    messages = convert_to_openai_messages([HumanMessage(question), AIMessage("I do not know.")])
+    retriever = langchain.SpanwiseRetriever(library=searched)
+    documents = retriever.invoke("And the tram?", history=messages)
+    assert [document.metadata["score"] for document in documents] == expected
+    turns = [ChatMessage.from_user(question), ChatMessage.from_assistant("I do not know.")]
+    component = haystack.SpanwiseRetriever(searched.store.path)
+    found = component.run("And the tram?", history=[turn.to_openai_dict_format() for turn in turns])
+    component.close()
+    assert [document.score for document in found["documents"]] == expected
+
+
 def test_langchain_refuses_an_unknown_argument(searched):
     from spanwise.adapters import langchain
 

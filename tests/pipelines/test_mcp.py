@@ -60,6 +60,14 @@ def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
     assert [entry["name"] for entry in summary["overview"]["entries"]] == ["tram.txt"]
 
 
+def test_tools_understand_a_question_after_its_history(library, monkeypatch):
+    read_by(library, monkeypatch, ("Ada Rook", 9.0, 0.0))
+    history = [{"role": "user", "content": QUESTION}]
+    for tool in ("search", "ask", "summarize"):
+        record = call(library, tool, question="And the weir?", history=history).structured_content
+        assert record["understood"] == "who built the weir?"
+
+
 def test_a_summary_says_that_the_model_decided(library):
     class Declining:
         name = "declining"

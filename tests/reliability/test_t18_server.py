@@ -310,3 +310,25 @@ def test_a_span_in_hidden_markup_is_shown_and_marked(page):
 def test_a_question_about_brackets_is_answered_at_once(page):
     asked(page, "Who mixed the ink?")
     assert page.inner_text("mark.current") == "Lo Marsh"
+
+
+def test_a_conversation_is_kept_in_the_tab_and_can_be_left(page):
+    asked(page, "Who founded Mill 7?")
+    assert page.locator("#understood").is_hidden()
+    page.fill("#question", "And Mill 9?")
+    page.press("#question", "Enter")
+    page.wait_for_selector("#as-typed")
+    assert page.inner_text("#understood b") == "Who founded Mill 9?"
+    assert page.locator("#turns .asked").all_inner_texts() == ["Who founded Mill 7?"]
+    assert page.inner_text("#document-place").startswith("9.md")
+    page.reload()
+    page.wait_for_selector("#as-typed")
+    assert page.locator("#turns .asked").all_inner_texts() == ["Who founded Mill 7?"]
+    page.click("#as-typed")
+    page.wait_for_selector("#understood", state="hidden")
+    page.go_back()
+    page.wait_for_selector("#turns", state="hidden")
+    assert page.input_value("#question") == "Who founded Mill 7?"
+    page.click("#new")
+    assert page.evaluate("sessionStorage['spanwise.conversation']") == "[]"
+    assert page.locator("#welcome").is_visible()

@@ -14,7 +14,9 @@ const LISTED = 60; // documents on the first page
 const FIRST = 240; // characters of a passage; the style sheet shows two lines
 const panel = (name) => byId(`panel-${name}`);
 
-let asked = null; // {question, where}
+let asked = null; // {question, where, history}
+let turns = kept("conversation", [], "sessionStorage"); // {question, where, isAlone, understood, answer, shown, place}
+let turn = 0; // the place of the question among them
 let record = null; // its answer
 let choices = []; // its spans, each with its places
 let chosen = 0;
@@ -68,15 +70,57 @@ function complain(error, again) {
 
 // Questions
 
-async function ask(question, where = readFilter(), wanted = decide === "model" ? "summary" : "answer") {
+async function ask(question, where = readFilter(), wanted = decide === "model" ? "summary" : "answer", number = turns.length, isAlone = false) {
   if (!question.trim()) return byId("question").focus();
-  asked = { question: question.trim(), where };
+  turn = Math.min(number, turns.length);
+  turns[turn] = { question: question.trim(), where, isAlone: isAlone || Boolean(turns[turn]?.isAlone) };
+  asked = { question: question.trim(), where, history: before(turn) };
+  drawTurns();
   byId("question").value = asked.question;
   writeFilter(where);
   record = null;
   drawn = new Set();
   for (const name of TABS) panel(name).replaceChildren();
-  await show(wanted);
+  const showing = show(wanted);
+  if (turn) byId("understood").nextElementSibling.scrollIntoView();
+  await showing;
+}
+
+/** The turns of the conversation before a question, from the last one that was asked as typed. */
+function before(number) {
+  if (turns[number].isAlone) return [];
+  const first = turns.slice(0, number).findLastIndex((one) => one.isAlone);
+  return turns.slice(Math.max(first, 0), number).flatMap(({ question, answer }) =>
+    [{ role: "user", content: question }, { role: "assistant", content: answer ?? "" }]);
+}
+
+/** Draws the questions and answers before the present one, and how that was understood. */
+function drawTurns() {
+  fill(byId("turns"), turns.slice(0, turn).map((one, at) => element("li", {},
+    button(visible(one.question), () => ask(one.question, one.where, "answer", at), { class: "asked", dir: "auto" }),
+    element("p", { class: "words", dir: "auto" }, visible(one.shown || "no answer")),
+    one.place && placeButton(one.place, () => openAt([one.place], 0)))));
+  const { question, where, understood } = turns[turn] ?? {};
+  byId("turns").hidden = !turn;
+  byId("new").hidden = !turns.length;
+  fill(byId("understood"), understood && ["Understood as: ", element("b", { dir: "auto" }, visible(understood)), " ",
+    button("Ask as typed", () => ask(question, where, tab, turn, true), { class: "plain", id: "as-typed" })]).hidden = !understood;
+}
+
+/** Keeps how a question was understood, and its answer, until the tab is closed. */
+function keepTurn({ understood }, result) {
+  turns[turn] = { ...turns[turn], ...result, understood };
+  keep("conversation", turns, "sessionStorage");
+  drawTurns();
+}
+
+function newConversation() {
+  turns = [];
+  turn = 0;
+  keep("conversation", turns, "sessionStorage");
+  history.pushState(null, "", location.pathname);
+  followAddress();
+  byId("question").focus();
 }
 
 const DRAW = { answer, summary: () => summarize("medium"), passages };
@@ -102,6 +146,7 @@ function goTo(name) {
   if (!asked) return;
   const found = new URLSearchParams({ q: asked.question });
   for (const [field, values] of Object.entries(asked.where)) for (const value of [values].flat()) found.append(field, value);
+  if (turn) found.set("turn", turn);
   if (tab !== "answer") found.set("tab", tab);
   if (location.hash !== `#${found}`) history.pushState(null, "", `#${found}`);
   document.title = `${visible(asked.question)} – spanwise`;
@@ -113,10 +158,12 @@ function followAddress() {
   if (found.get("q")?.trim()) {
     const lists = ["paths", "types"].map((name) => [name, found.getAll(name)]);
     const dates = ["after", "before"].map((name) => [name, found.get(name)]);
-    return ask(found.get("q"), Object.fromEntries([...lists, ...dates].filter(([, value]) => value?.length)), found.get("tab") ?? "answer");
+    const number = turns[found.get("turn") ?? 0]?.question === found.get("q").trim() ? Number(found.get("turn")) : turns.length;
+    return ask(found.get("q"), Object.fromEntries([...lists, ...dates].filter(([, value]) => value?.length)), found.get("tab") ?? "answer", number);
   }
   giveUp?.abort();
   asked = record = null;
+  for (const name of ["new", "turns", "understood"]) byId(name).hidden = true;
   for (const name of TABS) panel(name).hidden = true;
   byId("tabs").hidden = true;
   byId("welcome").hidden = false;
@@ -131,6 +178,8 @@ async function answer() {
   byId("submit").disabled = true;
   await work("Reading the documents…", async (options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
+    const span = record.answer ?? record.computed?.first;
+    keepTurn(record, { answer: record.answer?.sentence, shown: record.computed?.value ?? span?.display_sentence, place: span && placeOf(span, "answer") });
     if (record.answer) drawAnswer();
     else if (record.computed) drawComputed(record.computed);
     else drawDeclined();
@@ -199,11 +248,19 @@ function choose(number) {
     element("div", { class: "actions" },
       button("Copy with citation", () => copy(`“${span.display}” (${citation(places[0])})`, "Copied with its citation."), { class: "plain", id: "copy" }),
       button("Open the file", () => openFile(span.document).catch(complain), { class: "plain", id: "file" }),
-      button("Copy link", () => copy(location.href, "Copied the link to this question."), { class: "plain", id: "link" })));
+      button("Copy link", () => copy(linkAlone(), "Copied the link to this question."), { class: "plain", id: "link" })));
   [...byId("choices")?.querySelectorAll("button") ?? []].forEach((each, at) => (each.parentElement.hidden = at === number));
   if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.display}`);
   if (!narrow.matches || isOpen()) openPlace(allPlaces(), allPlaces().indexOf(places[0]));
   return true;
+}
+
+/** The address of the question without its conversation. */
+function linkAlone() {
+  const found = new URLSearchParams(location.hash.slice(1));
+  found.delete("turn");
+  found.set("q", record.understood || asked.question);
+  return `${location.origin}${location.pathname}#${found}`;
 }
 
 const stepPlaces = (span) => record.steps.map((step) => placeOf({ document: span.document, heading: span.heading, ...step }, "step"));
@@ -363,6 +420,8 @@ async function summarize(length, of = asked) {
     const draw = (kind, { display }) => kind === "sentence" && soFar.append(element("p", {}, inLine(display)));
     fill(card, soFar);
     const summary = await stream("/api/summarize", { ...of, decide, max_sentences: LENGTHS[length], stream: true }, draw, options);
+    const texts = (name) => summary.sentences.map((one) => one[name]).join("\n");
+    if (!of.document) keepTurn(summary, { answer: texts("text"), shown: texts("display"), ...turns[turn] });
     const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
     const [numbers, cited] = [[...found.keys()].sort((a, b) => a - b), []];
     for (const number of numbers) cited.push(found.get(number));
@@ -459,7 +518,7 @@ function markFilter() {
 
 function remember(result) {
   const same = (one) => one.question === asked.question && JSON.stringify(one.where) === JSON.stringify(asked.where);
-  keep("history", [{ ...asked, result }, ...kept("history", []).filter((one) => !same(one))].slice(0, MAX_HISTORY));
+  keep("history", [{ question: asked.question, where: asked.where, result }, ...kept("history", []).filter((one) => !same(one))].slice(0, MAX_HISTORY));
 }
 
 function dialog(name, title, ...children) {
@@ -559,12 +618,13 @@ async function drawWelcome() {
 
 function listen() {
   byId("ask").addEventListener("submit", (event) => (event.preventDefault(), ask(byId("question").value)));
+  byId("new").addEventListener("click", newConversation);
   byId("history-open").addEventListener("click", showHistory);
   byId("keys-open").addEventListener("click", showKeys);
   window.addEventListener("popstate", followAddress);
   document.addEventListener("keydown", onKey);
   for (const name of FIELDS) field(name).addEventListener("input", markFilter);
-  byId("filter-clear").addEventListener("click", () => (writeFilter({}), asked && ask(asked.question)));
+  byId("filter-clear").addEventListener("click", () => (writeFilter({}), asked && ask(asked.question, {}, tab, turn)));
   for (const [at, name] of TABS.entries()) {
     byId(`tab-${name}`).addEventListener("click", () => show(name));
     byId(`tab-${name}`).addEventListener("keydown", (event) => {

@@ -235,6 +235,17 @@ def test_each_line_of_stdin_is_a_question(run, arguments, monkeypatch):
     assert "no question" in err
 
 
+def test_lines_of_stdin_are_a_conversation_if_that_is_wanted(run, arguments, monkeypatch):
+    for options, understood in ((["--conversation"], "Who built the tram?"), ([], "")):
+        lines(monkeypatch, "Who built the mill?\nAnd the tram?\n")
+        out = run("ask", *arguments, "--json", *options)[1]
+        assert [json.loads(line)["understood"] for line in out.splitlines()] == ["", understood]
+    lines(monkeypatch, "Who built the mill?\nAnd the tram?\n")
+    out, err = run("ask", *arguments, "--conversation", "--write")[1:]
+    assert "understood as: Who built the tram?" in err
+    assert "\nAnd the tram?\n" in out
+
+
 def test_the_first_line_that_fails_ends(run, folder, monkeypatch):
     spanwise.open(folder).close()
     lines(monkeypatch, "Who?\nWhy?\n")
@@ -317,6 +328,27 @@ def test_a_prompt_helps_answers_sees_new_commits_keeps_its_history_and_ends(argu
     history = tmp_path / "cache" / "history"
     assert history.read_text().splitlines()[-2:] == ["Who built the quay?", "quit"]
     assert history.stat().st_mode & 0o077 == 0
+
+
+def test_a_prompt_is_a_conversation_that_can_be_left(arguments, tmp_path):
+    terminal = Terminal(*arguments, cache=tmp_path / "cache")
+    terminal.until(HINT)
+    terminal.until("? ")
+    for typed, understood in (
+        ("/as-typed", False),
+        ("Who built the mill?", False),
+        ("And the tram?", True),
+        ("/as-typed", False),
+        ("/new", False),
+        ("And the weir?", False),
+    ):
+        terminal.type(f"{typed}\n")
+        terminal.until(typed)
+        shown = terminal.until("\n? ")
+        assert ("understood as: Who built the tram?" in shown) == understood
+        assert understood or "understood" not in shown
+    terminal.type("quit\n")
+    assert terminal.end() == 0
 
 
 def test_what_is_typed_while_a_question_is_answered_is_the_next_question(arguments, tmp_path):

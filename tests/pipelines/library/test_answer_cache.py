@@ -17,7 +17,14 @@ from spanwise.types import Filter, SearchResult, Spelling
 QUESTION = "Who built the mill?"
 SCRIPT = ("Ada Rook", 9.0, 0.0)
 RESULT = SearchResult((), Spelling("mill?"), "bm25", left_out="2 of 3 shards")
-CHANGES = [{"k": 3}, {"threshold": 0.9}, {"where": Filter(paths=("*.md",))}, {"retriever": "tfidf"}]
+TURN = {"role": "user", "content": "How old is the tram?"}
+CHANGES = [
+    {"k": 3},
+    {"threshold": 0.9},
+    {"where": Filter(paths=("*.md",))},
+    {"retriever": "tfidf"},
+    {"history": [{**TURN, "content": "Who is Ute Falk?"}]},
+]
 
 
 @pytest.fixture
@@ -62,6 +69,12 @@ def test_every_option_counts(cached, change):
     ask(cached)
     assert not ask(cached, **change).cached
     assert ask(cached, **change).cached
+
+
+def test_words_of_a_conversation_are_not_written_to_the_file(cached, folder):
+    answer = ask(cached, "And the mill?", history=[TURN])
+    assert answer.understood == "How old is the mill?"
+    assert not ask(cached, "And the mill?", history=[TURN]).cached
 
 
 def test_a_new_commit_makes_every_answer_new(cached, folder):

@@ -86,6 +86,17 @@ def test_search_and_ask_give_the_records_of_the_command_line(client, library):
     assert answer["answer"]["text"] == "Ada Rook"
 
 
+def test_a_question_is_understood_after_its_history(client):
+    history = [{"role": "user", "content": QUESTION}, {"role": "tool", "content": ""}]
+    body = {**BM25, "question": "And the weir?", "history": history}
+    for route in ("search", "ask", "explain"):
+        assert client.post(f"/api/{route}", json=body).json()["understood"] == "Who built the weir?"
+    summary = {"question": "And the weir?", "history": history}
+    assert client.post("/api/summarize", json=summary).json()["understood"] == "Who built the weir?"
+    wrong = {**body, "history": [{"role": "user"}]}
+    assert error_of(client.post("/api/ask", json=wrong)) == (400, "BadRequest")
+
+
 def test_a_filter_confines_search_and_is_in_the_record(client):
     body = {**BM25, "question": "tram", "where": {"types": ["txt"]}}
     record = client.post("/api/search", json=body).json()
@@ -273,6 +284,9 @@ def test_an_openai_client_gets_the_sentence_and_its_citation(client):
     completion = chat.chat.completions.create(model="spanwise", messages=messages)
     message = completion.choices[0].message
     assert message.content == "The mill was built in 1811 by Ada Rook. [1]"
+    messages += [message, {"role": "user", "content": "And the weir?"}]
+    following = chat.chat.completions.create(model="spanwise", messages=messages)
+    assert following.model_extra["spanwise"]["understood"] == "Who built the weir?"
     citation = message.annotations[0].url_citation
     assert message.content[citation.start_index : citation.end_index] == "[1]"
     assert citation.title == "mill.md"

@@ -1,0 +1,436 @@
+"""What a question means in a conversation: a follow-up question with the words that it leaves out.
+
+A question that stands alone is left alone. "And the windows?" takes the place of "the roof" in the question
+before it. Any other follow-up question gets the names and noun phrases of earlier questions, and of answers
+that quote the documents, which weigh most: the weight of a term is its idf times the number of turns that
+have it, where a change of the subject makes earlier turns count less.
+
+After the historical query expansion of Yang et al., "Query and Answer Expansion from Conversation History",
+TREC 2019. Deviations: phrases are added instead of single words, and dependence is decided by grammar.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from spanwise.types import Answer, Hit, Passage, Summary
+
+from ...index.analysis import STOP_WORDS, Analyzer
+from ...index.protocol import Ids
+from ...index.snapshot import Snapshot
+from ...retrieval.bm25 import idf_lucene
+from ...retrieval.protocol import Retriever
+from ..plain_text import chat_text
+from .spelling import FUNCTION_WORDS
+
+Turn = Mapping[str, str]
+MAX_ADDED = 6  # words
+MIN_WEIGHT = 0.2  # of a phrase that is added, as a share of the best one
+NAME_WEIGHT = 2.0
+QUOTE_WEIGHT = 0.3  # of the names of an answer, against 1 for the words of a question
+FADING = 0.35  # of the weight of earlier turns at a change of the subject
+REPLACED_FADING = 0.1  # of words in whose place others stand
+MIN_QUOTED = 3  # different words of a quote
+MAX_QUOTES = 20  # of an answer that are looked for
+MAX_HOLDING = 20  # passages in which a quote is looked for
+MAX_FRAGMENT = 80  # characters of words that may take the place of others
+RANK = 5  # added to each rank before rankings are fused: the first ranks count most
+RECENT = 0.9  # the weight of the ranking for the last two questions, against 1
+SAME_DOCUMENT = 0.02  # for a hit in the document of the last answer: less than a rank at the top
+
+DEFINITE = frozenset("the this that these those such".split())
+PREPOSITION = "on|in|at|for|from|with|by|to|of|during|after|before|since|until|about"
+DETERMINER = "the|an?|this|that|these|those|my|our|your"
+COMPLEMENT = frozenset(
+    f"{PREPOSITION}|that|between|which|who|where|when".split("|")
+)  # what may follow a noun
+# Terms without a topic: they neither make a question stand alone nor are added to the next one.
+LIGHT = frozenset(
+    """
+    abl add affect anyth appear ask avail begin benefit best better big case chang common con creat
+    deal detail differ difficult effect end exampl exist explain fast find function general good
+    great happen help import improv inform interest item keep kind know last later learn like look
+    mean name need new number option order part peopl person place pleas point popular provid
+    question real realli reason regard requir result right risk see set size someth sorri specif
+    start step still sure term thank thing think time tri type understand use want way well wonder
+    work would wow wrong year
+    """.split()
+)
+SENTENCE_END = re.compile(r"[.?!:\n]")
+JOINED = re.compile(r"[\s’'\"“”&/-]*")  # between two words of a phrase
+MARK = re.compile(r"\s*\[\d+\]\s*|\n+(?:\d+\. )?")  # of a citation, or of a step
+ASKING = re.compile(
+    r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had|may|might|must|how|what"
+    r"|who|whom|whose|when|where|why|which|tell|explain|show|list|give|find|describe|define|compare)\b",
+    re.I,
+)
+# "what is a …", but not "what is the …", which may be that of an earlier question
+DEFINING = re.compile(
+    r"\W*(?:(?:and|so|ok|then|but|can you|could you|please)\b,? )*(?:(?:what|who)(?:'s| is| are| was| were)"
+    r"|define|explain|describe|tell me (?:\w+ )*about)"
+    r"\b(?! (?:the|some|it|they|he|she|that|this|these|those|my|your|our)\b)",
+    re.I,
+)
+FOLLOWING = re.compile(
+    r"\A\W*(?:(?:ok|okay|oh|excuse me|sorry|actually|hm+|thanks|thank you|great|well|i see|yes"
+    r"|so)\b[\s,.!]*)*(?:(?:and|but|or|not|others?|then|instead|i mean|i meant)\b"
+    r"|(?:what|how) about\b|what if\b|no\b[,.]"
+    r"|(?:more|why(?: not| so)?|how(?: so| come)?|when|where|who|which(?: one)?"
+    r"|how (?:much|many|long|far|often|old))\W*\Z)"
+    r"|\bdo it\b|\b(?:every|each|this|that|which|no|the \w+) ones?\b",
+    re.I,
+)
+FRAGMENT = re.compile(
+    r"\W*(?P<mark>(?:(?:and|but|or|so|ok|okay|no|not|sorry|rather|i mean|i meant"
+    r"|(?:what|how) about)\b[\s,]*)*)"
+    rf"(?P<whole>(?:(?P<preposition>{PREPOSITION})\s+)?(?P<determiner>(?:{DETERMINER})\s+)?(?P<rest>\w.*?))"
+    r"(?: instead| then)?\W*",
+    re.I | re.S,
+)
+CONTENT = rf"(?!(?:{'|'.join(FUNCTION_WORDS)})\b)[\w'’-]+"
+NAME = r"(?<=[\w,] )[A-Z\d][\w'’-]*(?: [A-Z\d][\w'’-]*)*"  # not at the start of a sentence
+NEW_SUBJECT = re.compile(r"\b(?:by the way|(?:another|new|different) (?:question|topic|subject))\b", re.I)
+OPEN_PRONOUN = re.compile(
+    r"\b(?:(?:it|its|itself|they|them|theirs?|he|him|his|himself|she|hers?)\b"
+    r"|(?:this|that|these|those)\b(?!\W*\Z))",
+    re.I,
+)
+# "it" that stands for nothing
+EMPTY_IT = re.compile(
+    r"\bit (?:is|was|would be|be|takes?|rain\w*|snow\w*) "
+    r"|\b(?:is|was|does|do|makes?) it (?:\w+ )?(?:takes?|makes?|to|that|safe\w*|better|worth|possible|ok)\b",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a turn.
+
+    Attributes:
+        text: the word as written.
+        word: the word, folded.
+        term: its term in the index.
+        start: its place in the turn.
+        is_name: it is a name or has a digit.
+        is_topic: it may tell what a question is about.
+    """
+
+    text: str
+    word: str
+    term: str
+    start: int
+    is_name: bool
+    is_topic: bool
+
+
+Phrase = tuple[Word, ...]
+
+
+def words_of(text: str, analyzer: Analyzer) -> list[Word]:
+    """The words of a turn.
+
+    >>> [word.text for word in words_of("How long is the Heron?", Analyzer()) if word.is_name]
+    ['Heron']
+    """
+    words: list[Word] = []
+    end = 0
+    for token in analyzer.tokens(text):
+        written = text[token.start : token.end]
+        term = analyzer.term(token.word)
+        is_first = bool(SENTENCE_END.search(text[end : token.start])) or not words
+        end = token.end
+        is_capital = any(map(str.isupper, written[1 if is_first else 0 :]))
+        is_content = token.word not in FUNCTION_WORDS and (len(token.word) > 1 or token.word.isdigit())
+        is_name = is_content and (is_capital or any(map(str.isdigit, written)))
+        is_topic = is_name or (is_content and term not in LIGHT)
+        words.append(Word(written, token.word, term, token.start, is_name, is_topic))
+    return words
+
+
+def terms_of(words: Sequence[Word]) -> set[str]:
+    """The terms of the topic words."""
+    return {word.term for word in words if word.is_topic}
+
+
+def phrases_of(text: str, words: Sequence[Word]) -> list[Phrase]:
+    """Runs of topic words without a sign between them."""
+    phrases: list[list[Word]] = [[]]
+    end = 0
+    for word in words:
+        if not word.is_topic or not JOINED.fullmatch(text[end : word.start]):
+            phrases.append([])
+        if word.is_topic:
+            phrases[-1].append(word)
+        end = word.start + len(word.text)
+    return [tuple(phrase) for phrase in phrases if phrase]
+
+
+def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) -> bool:
+    """True for a question that needs words of earlier ones, whose terms are `known`."""
+    if NEW_SUBJECT.search(question):
+        return False
+    if FOLLOWING.search(question) or _has_open_pronoun(question, words):
+        return True
+    is_asking = bool(ASKING.search(question))
+    if not is_asking and re.match(rf"(?:{PREPOSITION})\b", question, re.I):
+        return True
+    own = [word for word in words if word.is_topic]
+    new = [word for word in own if word.term not in known]
+    if DEFINING.match(question) or any(word.is_name for word in new):
+        return not own
+    if len(new) == len(own) < 2 or (len(new) == len(own) == 2 and not is_asking):
+        return True
+    return len(own) <= 2 and _has_open_noun(words)
+
+
+def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
+    """True for a pronoun before the first topic word of the question."""
+    starts = [word.start for word in words if word.is_topic]
+    opening = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)[: min(starts, default=None)]
+    return bool(OPEN_PRONOUN.search(opening))
+
+
+def _has_open_noun(words: Sequence[Word]) -> bool:
+    """True for a noun with "the" or "this" and nothing after it that tells which one."""
+    for left, word, after in zip(words, words[1:], [*words[2:], None], strict=False):
+        is_noun = left.word in DEFINITE and word.is_topic and not word.is_name
+        if is_noun and (after is None or (after.word in STOP_WORDS and after.word not in COMPLEMENT)):
+            return True
+    return False
+
+
+def with_fragment(question: str, before: str) -> str:
+    """The question before, with a fragment in the place of its counterpart; "" where there is none.
+
+    They have the same preposition, or are two names, or the first words with a determiner.
+
+    >>> with_fragment("And on Sundays?", "When does the mill open on Mondays?")
+    'When does the mill open on Sundays?'
+    >>> with_fragment("no, I mean the north one", "How old is the south gate?")
+    'How old is the north gate?'
+    """
+    fragment = FRAGMENT.fullmatch(question) if len(question) <= MAX_FRAGMENT else None
+    if (
+        fragment is None
+        or not (fragment["mark"] or fragment["preposition"])
+        or ASKING.search(fragment["rest"])
+    ):
+        return ""
+    new = fragment["whole"]
+    run = rf"{CONTENT}(?: {CONTENT}){{0,{len(fragment['rest'].split()) - 1}}}"
+    if not (fragment["mark"] or fragment["preposition"]):
+        return ""
+    if fragment["preposition"]:
+        counterparts = re.finditer(rf"\b{fragment['preposition']} (?:(?:{DETERMINER}) )?{run}", before, re.I)
+    elif re.search(r"[A-Z\d]", fragment["rest"]):
+        new = fragment["rest"]
+        counterparts = reversed(list(re.finditer(NAME, before)))
+    elif fragment["determiner"]:
+        counterparts = re.finditer(rf"\b(?:{DETERMINER}) {run}", before, re.I)
+    else:
+        return ""
+    counterpart = next(counterparts, None)
+    if counterpart is None:
+        return ""
+    new = re.sub(r"\bones?$", counterpart[0].split()[-1], new)
+    return before[: counterpart.start()] + new + before[counterpart.end() :]
+
+
+@dataclass(slots=True)
+class Topics:
+    """What a conversation is about.
+
+    Attributes:
+        weights: the weight of each term that was mentioned.
+        phrases: the noun phrases, latest turn first.
+    """
+
+    weights: dict[str, float] = field(default_factory=dict)
+    phrases: list[Phrase] = field(default_factory=list)
+
+    def add(self, text: str, words: Sequence[Word], weight: float = 1.0) -> None:
+        """Mention the phrases of a turn."""
+        self.phrases = [*phrases_of(text, words), *self.phrases]
+        self.mention([word for word in words if word.is_topic], weight)
+
+    def mention(self, words: Iterable[Word], weight: float) -> None:
+        """Make terms count more."""
+        for word in words:
+            self.weights[word.term] = self.weights.get(word.term, 0.0) + weight
+
+    def fade(self, factor: float, terms: Collection[str]) -> None:
+        """Make terms count less."""
+        for term in terms & self.weights.keys():
+            self.weights[term] *= factor
+
+    def missing(self, words: Sequence[Word], idf: Callable[[str], float]) -> list[Word]:
+        """The words of the weightiest phrases that a follow-up question lacks, at most MAX_ADDED."""
+
+        def weight(phrase: Phrase) -> float:
+            heaviest = max(self.weights[word.term] * idf(word.term) for word in phrase)
+            return heaviest * (NAME_WEIGHT if any(word.is_name for word in phrase) else 1.0)
+
+        own = {word.term for word in words}
+        phrases = [phrase for phrase in self.phrases if any(word.term not in own for word in phrase)]
+        lowest = MIN_WEIGHT * max(map(weight, phrases), default=0.0)
+        ranked = sorted((each for each in phrases if weight(each) >= lowest), key=weight, reverse=True)
+        lacking = {word.term: word for phrase in ranked for word in phrase if word.term not in own}
+        return list(lacking.values())[:MAX_ADDED]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A conversation over one commit.
+
+    Attributes:
+        turns: the questions, and the sentences that answered them, each with its headings.
+        documents: the documents of the last answer.
+        analyzer: the analyzer of the index.
+        idf: the inverse document frequency of a term.
+    """
+
+    turns: Sequence[Turn]
+    documents: Set[str]
+    analyzer: Analyzer
+    idf: Callable[[str], float]
+
+    def understood(self, question: str) -> str:
+        """The question with what it leaves out; the same text where it stands alone."""
+        topics = Topics()
+        understood = ""
+        for turn in (*self.turns, {"role": "user", "content": question}):
+            text = turn["content"]
+            words = words_of(text, self.analyzer)
+            if turn["role"] == "user":
+                understood = self._with_missing(text, words, understood, topics)
+            else:
+                names = [word for word in words if word.is_name and word.word.isalpha()]
+                topics.add(text, names, QUOTE_WEIGHT)
+        return understood
+
+    def _with_missing(self, text: str, words: Sequence[Word], before: str, topics: Topics) -> str:
+        """A question with what it leaves out; adds its phrases to the topics."""
+        is_following = bool(before) and follows(text, words, topics.weights)
+        if is_following and (replaced := with_fragment(text, before)):
+            words = words_of(replaced, self.analyzer)
+            topics.fade(REPLACED_FADING, terms_of(words_of(before, self.analyzer)) - terms_of(words))
+            topics.add(replaced, words)
+            return replaced
+        added: list[Word] = []
+        if is_following:
+            added = topics.missing(words, self.idf)
+            topics.mention(added, QUOTE_WEIGHT)
+        elif terms_of(words).isdisjoint(topics.weights):
+            topics.fade(FADING, topics.weights.keys())
+        topics.add(text, words)
+        return f"{text.rstrip()} ({' '.join(word.text for word in added)})" if added else text
+
+    def retriever(self, retriever: Retriever) -> Retriever:
+        """The retriever, with a mild preference for what the conversation is about."""
+        recent = [turn["content"] for turn in self.turns if turn["role"] == "user"]
+        return ConversationRetriever(retriever, recent[-1], self.documents) if recent else retriever
+
+
+def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) -> Context:
+    """The context of a conversation. Of an assistant's words only sentences of the documents count."""
+    turns: list[Turn] = []
+    documents: set[str] = set()
+    for turn in history:
+        if turn["role"] == "user":
+            turns.append(turn)
+            continue
+        parts = MARK.split(turn["content"])[:MAX_QUOTES]
+        quoted = [quote for part in parts if (quote := quote_of(part, snapshot, analyzer))]
+        documents = {passage.document_id for passage, _ in quoted}
+        for passage, sentence in quoted:
+            turns.append({"role": "assistant", "content": "; ".join([sentence, *passage.heading])})
+    terms = {term for turn in turns for term in analyzer.terms(turn["content"])}
+    statistics = snapshot.postings().statistics(terms)
+    idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
+    return Context(turns, documents, analyzer, lambda term: idf.get(term, 0.0))
+
+
+def quote_of(text: str, snapshot: Snapshot, analyzer: Analyzer) -> tuple[Passage, str] | None:
+    """The first passage that holds a text, with it; None for words that no passage holds in this order."""
+    words = " ".join(text.split())
+    terms = list(dict.fromkeys(analyzer.terms(words)))
+    if len(terms) < MIN_QUOTED:
+        return None
+    ids = snapshot.postings().passages_with(terms).tolist()[:MAX_HOLDING]
+    holding = (each for each in snapshot.passages(ids) if words in " ".join(each.text.split()))
+    return next(((passage, words) for passage in holding), None)
+
+
+class ConversationRetriever:
+    """Ranks as `retriever` does, with a mild preference for what a conversation is about.
+
+    The ranking for a question is fused with the one for the question before it and itself, by reciprocal
+    ranks: score = 1 / (RANK + r) + RECENT / (RANK + r'). Hits in the last answer's document get
+    SAME_DOCUMENT on top.
+    """
+
+    def __init__(self, retriever: Retriever, recent: str, documents: Set[str]) -> None:
+        self.name = retriever.name
+        self._retriever = retriever
+        self._recent = recent
+        self._documents = documents
+
+    def search(self, questions: Sequence[str], k: int, among: Ids | None = None) -> list[list[Hit]]:
+        """The best k hits of each question by the fused score."""
+        with_recent = [f"{self._recent} {question}" for question in questions]
+        rankings = self._retriever.search([*questions, *with_recent], k, among)
+        n_questions = len(questions)
+        return [
+            self._fused(ranking, recent)[:k]
+            for ranking, recent in zip(rankings[:n_questions], rankings[n_questions:], strict=True)
+        ]
+
+    def _fused(self, ranking: Sequence[Hit], recent: Sequence[Hit]) -> list[Hit]:
+        hits = {hit.passage.id: hit for hit in (*recent, *ranking)}
+        scores = {
+            number: SAME_DOCUMENT * (hit.passage.document_id in self._documents)
+            for number, hit in hits.items()
+        }
+        for some, weight in ((ranking, 1.0), (recent, RECENT)):
+            for rank, hit in enumerate(some, start=1):
+                scores[hit.passage.id] += weight / (RANK + rank)
+        fused = [replace(hit, score=scores[number]) for number, hit in hits.items()]
+        fused.sort(key=lambda hit: (-hit.score, hit.passage.document_id, hit.passage.start))
+        return [replace(hit, rank=rank) for rank, hit in enumerate(fused, start=1)]
+
+
+class Conversation:
+    """Questions to documents in which each may depend on those before it.
+
+    Attributes:
+        history: the turns, oldest first: {"role": "user" or "assistant", "content": text}.
+    """
+
+    def __init__(self, ask: Callable[..., Answer], history: Sequence[Turn] | str = ()) -> None:
+        """`history` may be the JSON of an earlier conversation."""
+        self.history: list[Turn] = list(json.loads(history) if isinstance(history, str) else history)
+        self._ask = ask
+
+    def ask(self, question: str, **changes: Any) -> Answer:
+        """The answer to a question; `changes` are fields of `AskOptions`."""
+        answer = self._ask(question, history=self.history, **changes)
+        self.add(question, answer)
+        return answer
+
+    def add(self, question: str, result: Answer | Summary) -> None:
+        """Remember a question with its answer."""
+        self.history += [
+            {"role": "user", "content": question},
+            {"role": "assistant", "content": chat_text(result)[0]},
+        ]
+
+    def reset(self) -> None:
+        """Forget all turns."""
+        self.history.clear()
+
+    def to_json(self) -> str:
+        """The history as JSON, which `Library.conversation` reads."""
+        return json.dumps(self.history)
