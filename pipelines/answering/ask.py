@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain
-from typing import TypeVar
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
@@ -37,13 +36,12 @@ from .candidates import (
     ranked_candidates,
     tells_another_rate,
     topic_section,
+    without_overlaps,
 )
 from .filters import Selection, count_unread
 from .spelling import spelling_of, unmentioned
 from .table_answers import TableAnswer, TableFinder
 from .table_text import NO, YES
-
-T = TypeVar("T")
 
 N_BEST = 8  # spans of a passage that are scored
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
@@ -258,9 +256,8 @@ class Answerer:
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
         spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
         shown = merge_same_answers(spans)
-        best = shown[0] if shown and self._is_accepted(shown[0], ranked[0].evidence, threshold) else None
-        if best and threshold and tells_another_rate(spelling.text, best.context.readable):
-            best = None
+        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, spelling.text)
+        best = shown[0] if is_accepted else None
         scope = self.selection.scope if self.selection else None
         answer = Answer(
             question=spelling.question,
@@ -337,9 +334,13 @@ class Answerer:
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
-    def _is_accepted(self, best: AnswerSpan, evidence: float, threshold: float | None) -> bool:
+    def _is_accepted(
+        self, best: AnswerSpan, evidence: float, threshold: float | None, text: str = ""
+    ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
+        if threshold and tells_another_rate(text, best.context.readable):
+            return False
         if threshold and self.tables and self.tables.in_cell(best):
             threshold = max(threshold, MIN_TABLE_CONFIDENCE)
         return threshold is None or best.confidence >= threshold
@@ -463,19 +464,6 @@ def place_of(document_of: Callable[[str], Document], span: Span) -> Passage:
     """The passage of a span's words, whose page, line, label and headings are those of its start."""
     [place] = passages_at(document_of(span.document_id), [(span.start, span.end)])
     return place
-
-
-def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
-    """The items in order, without those whose span overlaps that of an earlier one."""
-    taken: dict[Span, T] = {}
-    for item in items:
-        span = span_of(item)
-        if not any(
-            span.document_id == other.document_id and span.start < other.end and other.start < span.end
-            for other in taken
-        ):
-            taken[span] = item
-    return list(taken.values())
 
 
 def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from spanwise.types import Bounds, Document, Hit, Passage, PassageMass, ScoredSpan, Span
 
@@ -18,6 +19,8 @@ from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from .spelling import FUNCTION_WORDS
+
+T = TypeVar("T")
 
 MAX_CANDIDATES = 80
 CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
@@ -168,6 +171,19 @@ def tells_another_rate(question: str, sentence: str) -> bool:
     told = {m[1].lower() for m in TOLD_RATE.finditer(sentence)}
     told.update(unit for word, unit in RATE_WORDS.items() if word in sentence.lower())
     return bool(asked and told) and asked.isdisjoint(told)
+
+
+def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
+    """The items in order, without those whose span overlaps that of an earlier one."""
+    taken: dict[Span, T] = {}
+    for item in items:
+        span = span_of(item)
+        if not any(
+            span.document_id == other.document_id and span.start < other.end and other.start < span.end
+            for other in taken
+        ):
+            taken[span] = item
+    return list(taken.values())
 
 
 def answer_key(text: str) -> str:
