@@ -16,7 +16,8 @@ from itertools import takewhile
 from math import inf
 
 from . import table_question as asked
-from .table_question import NAMES, NEAR, NUMERIC, ORDERED, Condition, Mention, Question
+from .column_names import Similarity
+from .table_question import NEAR, NUMERIC, ORDERED, Condition, Mention, Question
 from .table_text import DATE, DURATION, EMPTY, MAX_CELL, TIMES, YEARS, TableText, Value, common_unit
 
 Match = re.Match[str]
@@ -42,12 +43,14 @@ class Result:
     score: float
 
 
-def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Result | None:
+def look_up(
+    text: str, table: TableText, context: Collection[str] = (), similarity: Similarity | None = None
+) -> Result | None:
     """The best result for a question; None if the table has none.
 
     `context` are stems of the words around the table, such as headings, which explain words of the question.
     """
-    question = Question(text, table, context)
+    question = Question(text, table, context, similarity)
     is_yes_no = asked.YES_NO.match(question.text) is not None
     if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
         return None
@@ -117,10 +120,8 @@ class Reading:
 
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
         """The columns that a word such as "who" or "tallest" asks for, by name, else by kind."""
-        stems = {self.table.analyzer.term(name) for name in NAMES.get(word, "").split()}
-        named = [column for column, name in enumerate(self.table.names) if stems.intersection(name)]
-        columns = set(named).difference(without) or set(self.table.of_kinds(asked.KINDS.get(word, ())))
-        return sorted(columns.difference(without))
+        columns = self.question.names.meant(self.table.analyzer.term(word))
+        return [column for column in columns if column not in without]
 
     def limited_rows(self) -> list[int]:
         """The rows that fulfil all conditions and the limits in the question."""

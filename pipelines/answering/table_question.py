@@ -9,56 +9,26 @@ from itertools import chain, islice, product, takewhile
 from operator import ge, gt, le, lt
 
 from ...index.analysis import STOP_WORDS
+from .column_names import ColumnNames, Similarity
 from .table_text import DURATION, NO, TIMES, YES, TableText
 
 MAX_CONDITIONS = 5
+MEANT = 0.5  # the share of a name that is meant
 MAX_READINGS = 64
 MAX_TEXTS = 2_000  # different cells with a word; one that more cells hold selects no row alone
 NEAR = 3  # words
 NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
-# Columns that a question word or an adjective asks for.
-NAMES = {
-    "who": "name player winner driver rider person athlete candidate artist author president champion coach",
-    "when": "date year season time day month",
-    "where": "location venue place city country town site region",
-    "cost": "price cost fee fare rate amount",
-    "expensive": "price cost fee",
-    "cheapest": "price cost fee",
-    "tallest": "height elevation",
-    "highest": "height elevation",
-    "heaviest": "weight",
-    "lightest": "weight",
-    "longest": "length distance duration time",
-    "shortest": "length distance duration time height",
-    "largest": "area size population",
-    "biggest": "area size population",
-    "smallest": "area size population",
-    "fastest": "time speed",
-    "slowest": "time speed",
-    "deepest": "depth",
-    "oldest": "birth born age built founded",
-    "youngest": "birth born age",
-    "newest": "date year built",
-    "earliest": "date year",
-    "latest": "date year",
-}
-KINDS = {
-    "when": TIMES,
-    "cost": ("money",),
-    "cheapest": ("money",),
-    "expensive": ("money",),
-    "fastest": (DURATION,),
-    "earliest": TIMES,
-    "latest": TIMES,
-}
 # Words that ask for nothing of their own.
 LIGHT = frozenset(
     (
         "list table includ cost allow come offer support get got make made give given name call number "
         "amount value show hold held take taken happen occur use part one ones per total much mani long far "
         "old big pleas tell s t column row medal chart roster person peopl overal competitor play record "
-        "compet particip receiv achiev win won place finish serv score sold sell locat"
+        "compet particip receiv achiev win won place finish serv score sold sell locat "
+        "pay paid charg spend spent want need let like go went gone reach buy bought work live belong own "
+        "keep kept stand alreadi current exact normal usual actual now right today thing money know find look "
+        "check wonder turn provid contain cover run ran us hi hello thank guy people altogether singl"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.
@@ -172,8 +142,15 @@ class Question:
     table has, and no operation.
     """
 
-    def __init__(self, text: str, table: TableText, context: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        text: str,
+        table: TableText,
+        context: Collection[str] = (),
+        similarity: Similarity | None = None,
+    ) -> None:
         self.table = table
+        self.names = ColumnNames(table)
         self.text = text.lower().replace("’", "'")
         for pattern, replacement in REWRITTEN:
             self.text = pattern.sub(replacement, self.text)
@@ -182,15 +159,29 @@ class Question:
         self.stems = [table.analyzer.term(word) for word in self.words]
         self.content = {i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in OPERATORS}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
+        places = (text[token.start : token.end] for token in self.tokens)
+        self.proper = {i for i, word in enumerate(places) if i and word[:1].isupper()}
+        self.conditions = find_conditions(self)
+        self.mentions = list(self._mentions(similarity))
 
-        self.mentions = list(self._mentions())
-
-    def _mentions(self) -> Iterator[Mention]:
-        for column, name in enumerate(self.table.names):
-            stems = {stem for stem in name if stem not in STOP_WORDS} or set(name)
-            tokens = frozenset(i for i in self.content if self.stems[i] in stems)
-            if tokens:
-                yield Mention(column, tokens, len({self.stems[i] for i in tokens}) / len(stems))
+    def _mentions(self, similarity: Similarity | None) -> Iterator[Mention]:
+        """The columns that are named; those that are only meant have at most half of a name."""
+        named: dict[int, dict[int, str]] = defaultdict(dict)
+        meant: dict[int, set[int]] = defaultdict(set)
+        for i in self.content:
+            for column, name in self.names.named(self.words[i], self.stems[i]):
+                named[column][i] = name
+            for column in self.names.meant(self.stems[i]):
+                meant[column].add(i)
+        in_cells = [c.tokens for c in self.conditions if c.is_exact or len(c.tokens & self.content) > 1]
+        others = sorted(self.content.difference(self.proper, *named.values(), *meant.values(), *in_cells))
+        if similarity and others:
+            for place, column, _ in self.names.similar([self.words[i] for i in others], similarity):
+                meant[column].add(others[place])
+        for column in sorted({*named, *meant}):
+            tokens = frozenset(named[column]) | meant[column]
+            share = len(set(named[column].values())) / max(len(self.names.stems[column]), 1)
+            yield Mention(column, tokens, share or MEANT)
 
     def within(self, match: re.Match[str]) -> frozenset[int]:
         """The positions of the words in a match."""
@@ -281,7 +272,7 @@ def readings(question: Question) -> Iterator[list[Condition]]:
     """
     by_run: dict[frozenset[int], dict[int, list[Condition]]] = defaultdict(dict)
     for condition in sorted(
-        find_conditions(question) + _answers_of(question),
+        question.conditions + _answers_of(question),
         key=lambda c: (-len(c.tokens & question.content), not c.is_exact, min(c.tokens), c.column),
     ):
         by_run[condition.tokens].setdefault(condition.column, [condition])

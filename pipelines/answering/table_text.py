@@ -155,6 +155,10 @@ class TableText:
             return []
         return [(value.number, row) for value, row in values]
 
+    def unit(self, column: int) -> str:
+        """The unit of the first values of a column; "" without one."""
+        return common_unit(value for value, _ in self.values(range(len(self.rows))[:SAMPLE], column)) or ""
+
     def places(self, stem: str) -> Iterator[tuple[int, int]]:
         """Row and column of each word that begins as a stem does; it may have another stem."""
         is_number = stem.isdecimal()

@@ -1,0 +1,127 @@
+"""The columns that words of a question mean: by their names and units, by what people say, by token vectors."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...index.analysis import STOP_WORDS, Analyzer
+from .table_text import DURATION, TIMES, TableText
+
+Vectors = NDArray[np.float32]
+
+MIN_SIMILARITY = 0.42  # of a word and the name of a column
+MARGIN = 0.05  # below the most similar name
+MIN_ABBREVIATION = 3  # characters of a name such as "max" or "temp"
+MAX_TEXTS = 10_000  # whose vectors are kept
+# What people say, the names and units of the columns that they ask for, and the kinds of such columns.
+PHRASES: list[tuple[str, str, Collection[str]]] = [
+    ("who", "name player winner driver rider person athlete candidate artist author president champion coach", ()),
+    ("when", "date year season time day month hours opening open due deadline", TIMES),
+    ("where", "location venue place city country town site region address room", ()),
+    (
+        "cost pay charge spend price fee expensive cheap cheaper cheapest",
+        "price cost fee fare rate amount rent charge tariff",
+        ("money",),
+    ),
+    (
+        "long longer longest short shorter shortest last",
+        "length distance duration time term takes min minutes hours days months weeks km",
+        (),
+    ),
+    ("far farther farthest", "distance length km miles", ()),
+    ("heavy weigh heavier heaviest light lighter lightest", "weight mass kg lb", ()),
+    ("tall taller tallest high higher highest", "height elevation altitude", ()),
+    ("big bigger biggest large largest small smallest", "area size population capacity acres m²", ()),
+    ("fast faster fastest slow slowest quick", "time speed", (DURATION,)),
+    ("deep deepest", "depth", ()),
+    ("old older oldest young youngest", "age birth born built founded", ()),
+    ("newest", "date year built", ()),
+    ("earliest latest", "date year", TIMES),
+    ("loud louder loudest quiet quietest noisy", "noise sound db", ()),
+    ("hot hottest warm cold coldest", "temperature temp °c °f", ()),
+    ("call ring reach", "phone telephone tel mobile contact", ()),
+    ("write reach", "email mail", ()),
+    ("often", "times count frequency", ()),
+    ("open close shut", "hours opening open", ()),
+    ("win title", "winner champion", ()),
+    ("start begin since", "start begin from since", ()),
+    ("end leave until till expire", "end until to left expires", ()),
+    ("seat sit fit", "seats capacity passengers", ()),
+]
+
+
+class Encoder(Protocol):
+    """Encodes words."""
+
+    def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
+        """For each text (m, width) float32, rows unit-norm."""
+        ...
+
+
+class Similarity:
+    """How near words are to names by the vectors of their tokens; each text is encoded once."""
+
+    def __init__(self, encoder: Callable[[], Encoder]) -> None:
+        self._encoder = encoder
+        self._kept: dict[str, Vectors] = {}
+
+    def __call__(self, words: Sequence[str], names: Sequence[str]) -> NDArray[np.float32]:
+        """(W, N) float32: the mean over the tokens of a word of the largest cosine in a name."""
+        new = [text for text in dict.fromkeys([*words, *names]) if text not in self._kept]
+        if len(self._kept) + len(new) > MAX_TEXTS:
+            self._kept.clear()
+            new = list(dict.fromkeys([*words, *names]))
+        if new:
+            self._kept.update(zip(new, self._encoder().encode_questions(new), strict=True))
+        rows = [[(self._kept[w] @ self._kept[n].T).max(axis=1).mean() for n in names] for w in words]
+        return np.array(rows, np.float32).reshape(len(words), len(names))
+
+
+class ColumnNames:
+    """The names of the columns of a table."""
+
+    def __init__(self, table: TableText) -> None:
+        self.table = table
+        self.texts = [" ".join(name.replace("_", " ").replace(".", " ").split()) for name in table.columns]
+        self.stems = [set(name) - STOP_WORDS or set(name) for name in table.names]
+
+    def named(self, word: str, stem: str) -> Iterator[tuple[int, str]]:
+        """The columns that have a word in their names, or its beginning, with the stem in the name."""
+        for column, stems in enumerate(self.stems):
+            for name in stems:
+                is_beginning = len(name) >= MIN_ABBREVIATION and word.startswith(name)
+                if name == stem or (is_beginning and len(word) > len(name) + 1):
+                    yield column, name
+
+    def meant(self, stem: str) -> list[int]:
+        """The columns that a word such as "who" or "tallest" asks for, by name or unit, else by kind."""
+        by_name, kinds = _phrases(self.table.analyzer).get(stem, (frozenset[str](), frozenset[str]()))
+        named = [c for c, stems in enumerate(self._labels) if not by_name.isdisjoint(stems)]
+        return named or self.table.of_kinds(kinds)
+
+    def similar(self, words: Sequence[str], similarity: Similarity) -> Iterator[tuple[int, int, float]]:
+        """The number of a word, a column with a name that means much the same, and how much."""
+        for word, row in enumerate(similarity(words, self.texts)):
+            for column in np.flatnonzero(row >= max(MIN_SIMILARITY, row.max(initial=0) - MARGIN)):
+                yield word, int(column), float(row[column])
+
+    @cached_property
+    def _labels(self) -> list[set[str]]:
+        """The stems of each name with the unit of the values."""
+        units = [self.table.unit(column) for column in range(len(self.texts))]
+        return [stems | set(self.table.stems(unit)) for stems, unit in zip(self.stems, units, strict=True)]
+
+
+@cache
+def _phrases(analyzer: Analyzer) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """The stems of names, and the kinds, for the stem of each word that people say."""
+    meant: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    for words, names, kinds in PHRASES:
+        stems = frozenset(map(analyzer.term, names.split()))
+        for stem in map(analyzer.term, words.split()):
+            before = meant.get(stem, (frozenset[str](), frozenset[str]()))
+            meant[stem] = before[0] | stems, before[1].union(kinds)
+    return meant
