@@ -22,13 +22,13 @@ PHRASES: list[tuple[str, str, Collection[str]]] = [
     ("when", "date year season time day month hours opening open due deadline", TIMES),
     ("where", "location venue place city country town site region address room", ()),
     (
-        "cost pay charge spend price fee expensive cheap cheaper cheapest",
-        "price cost fee fare rate amount rent charge tariff",
+        "cost pay paid payment charge spend spent price fee expensive cheap cheaper cheapest",
+        "price cost fee fare rate amount rent charge",
         ("money",),
     ),
     (
         "long longer longest short shorter shortest last",
-        "length distance duration time term takes min minutes hours days months weeks km",
+        "length distance duration time term takes min hours days months weeks km",
         (),
     ),
     ("far farther farthest", "distance length km miles", ()),

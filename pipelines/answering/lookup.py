@@ -150,6 +150,8 @@ class Reading:
             return column
         for word in {"who", "when", "where"}.intersection(words):
             columns = self.named_by(word, without)
+            if also := [m for m in self.mentions if m.column in columns]:
+                columns = [max(also, key=lambda m: len(m.tokens)).column]
             if word == "who" and not columns and self.table.main not in without:
                 columns = [self.table.main]
             if columns:
@@ -171,7 +173,9 @@ class Reading:
         explained = set(self.explained)
         mention = self.mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
-            is_number = is_superlative and self.table.kinds[mention.column] in NUMERIC
+            is_number = is_superlative and (
+                self.table.kinds[mention.column] in NUMERIC or not mention.is_named
+            )
             if not (is_number and match[0].startswith("which")):
                 return mention.column, 0.5 * (1 - mention.share)
         self.explained = explained
@@ -323,7 +327,7 @@ def count(reading: Reading) -> Result | None:
     rows = reading.limited_rows()
     column = table.main
     doubt = 0.7
-    if mention := reading.mention(reading.near, within=2):
+    if (mention := reading.mention(reading.near, within=2)) and mention.is_named:
         column = mention.column
         doubt = 0.2
         if table.kinds[column] in NUMERIC:

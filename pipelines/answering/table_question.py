@@ -13,7 +13,8 @@ from .column_names import ColumnNames, Similarity
 from .table_text import DURATION, NO, TIMES, YES, TableText
 
 MAX_CONDITIONS = 5
-MEANT = 0.5  # the share of a name that is meant
+MEANT = 0.5  # the share of a name that a phrase means
+SIMILAR = 0.3  # the share of a name that is like a word
 MAX_READINGS = 64
 MAX_TEXTS = 2_000  # different cells with a word; one that more cells hold selects no row alone
 NEAR = 3  # words
@@ -28,7 +29,8 @@ LIGHT = frozenset(
         "compet particip receiv achiev win won place finish serv score sold sell locat "
         "pay paid charg spend spent want need let like go went gone reach buy bought work live belong own "
         "keep kept stand alreadi current exact normal usual actual now right today thing money know find look "
-        "check wonder turn provid contain cover run ran us hi hello thank guy people altogether singl"
+        "check wonder turn provid contain cover run ran us hi hello thank guy peopl altogether singl took came "
+        "end anyon someon everyon bring brought"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.
@@ -46,7 +48,7 @@ REWRITTEN = [
     (re.compile(r"\b(?:between|from) ([0-9]{4}) (?:and|to|until) ([0-9]{4})\b"), r"at least \1 at most \2"),
     (re.compile(r"(?<=[a-z] )[$€£](?=[0-9])"), ""),
     *(
-        (re.compile(rf"\b(than|least|most|over|under|above|below) {word}\b"), rf"\1 {number}")
+        (re.compile(rf"\b(than|least|most|over|under) {word}\b"), rf"\1 {number}")
         for number, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)
     ),
 ]
@@ -101,6 +103,8 @@ DECLINED = re.compile(
 WH = re.compile(
     r"\b(?:which|what|whose)\b(?: (?:is|was|are|were) the (?:name|title|number) of)?(?: the)?(?: one)?"
 )
+PAID = ("pay", "paid", "spend", "spent", "charg")
+MANNER = re.compile(r"how (?:do|does|did|can|was|were|is|are|have|has)\b|.*\bfor\W*$")
 YES_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can)\b")
 RANKS = re.compile(r"#|\b(?:rank|pos(?:ition)?|nos?|numbers?|year|id|place|grid|lane|draw)\b", re.I)
 
@@ -128,11 +132,13 @@ class Mention:
     column: the column.
     tokens: positions of its words in the question.
     share: of the words of its name.
+    is_named: a word of the question is in its name; else the question means it.
     """
 
     column: int
     tokens: frozenset[int]
     share: float
+    is_named: bool
 
 
 class Question:
@@ -157,10 +163,12 @@ class Question:
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.analyzer.term(word) for word in self.words]
-        self.content = {i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in OPERATORS}
+        operators = OPERATORS if LIMIT.search(self.text) else OPERATORS - {"under", "over"}
+        self.content = {i for i, word in enumerate(self.words) if word not in STOP_WORDS or word in operators}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
         places = (text[token.start : token.end] for token in self.tokens)
         self.proper = {i for i, word in enumerate(places) if i and word[:1].isupper()}
+        self.is_manner = MANNER.match(self.text) is not None
         self.conditions = find_conditions(self)
         self.mentions = list(self._mentions(similarity))
 
@@ -171,17 +179,20 @@ class Question:
         for i in self.content:
             for column, name in self.names.named(self.words[i], self.stems[i]):
                 named[column][i] = name
-            for column in self.names.meant(self.stems[i]):
-                meant[column].add(i)
+            if not (self.is_manner and self.stems[i] in PAID):
+                for column in self.names.meant(self.stems[i]):
+                    meant[column].add(i)
         in_cells = [c.tokens for c in self.conditions if c.is_exact or len(c.tokens & self.content) > 1]
         others = sorted(self.content.difference(self.proper, *named.values(), *meant.values(), *in_cells))
+        others = [i for i in others if not self.words[i].isdecimal()]
+        similar: dict[int, set[int]] = defaultdict(set)
         if similarity and others:
             for place, column, _ in self.names.similar([self.words[i] for i in others], similarity):
-                meant[column].add(others[place])
-        for column in sorted({*named, *meant}):
-            tokens = frozenset(named[column]) | meant[column]
+                similar[column].add(others[place])
+        for column in sorted({*named, *meant, *similar}):
+            tokens = frozenset(named[column]) | meant[column] | similar[column]
             share = len(set(named[column].values())) / max(len(self.names.stems[column]), 1)
-            yield Mention(column, tokens, share or MEANT)
+            yield Mention(column, tokens, share or (MEANT if meant[column] else SIMILAR), share > 0)
 
     def within(self, match: re.Match[str]) -> frozenset[int]:
         """The positions of the words in a match."""
@@ -285,4 +296,16 @@ def readings(question: Question) -> Iterator[list[Condition]]:
             is_name = any(run & question.content <= mention.tokens for mention in question.mentions)
             options.append([*choices, []] if is_name else choices)
     for chosen in islice(product(*options), MAX_READINGS):
-        yield list(chain.from_iterable(chosen))
+        conditions = list(chain.from_iterable(chosen))
+        yield conditions
+        if len(consistent := _consistent(conditions)) < len(conditions):
+            yield consistent
+
+
+def _consistent(conditions: Sequence[Condition]) -> list[Condition]:
+    """The conditions that one row fulfils, without those that are parts of cells and fit no such row."""
+    fitting: list[Condition] = []
+    for condition in sorted(conditions, key=lambda c: (-len(c.tokens), not c.is_exact)):
+        if condition.is_exact or frozenset.intersection(condition.rows, *(c.rows for c in fitting)):
+            fitting.append(condition)
+    return fitting
