@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import takewhile
@@ -123,6 +123,22 @@ class Reading:
         columns = self.question.names.meant(self.table.analyzer.term(word))
         return [column for column in columns if column not in without]
 
+    def measure(self, kinds: Collection[str] = NUMERIC, without: Collection[int] = ()) -> Mention | None:
+        """The named column of some kinds near the operation, else the one of costs or the only one of numbers."""
+        if mention := self.mention(self.near, kinds, without):
+            return mention
+        columns = [c for c in self.named_by("cost") if self.table.kinds[c] in kinds]
+        columns = columns or self.table.of_kinds(NUMERIC)
+        names = [c for c in columns if not asked.RANKS.search(self.table.columns[c]) and c not in without]
+        return Mention(names[0], frozenset(), asked.MEANT, False) if len(names) == 1 else None
+
+    def joined_rows(self) -> list[int]:
+        """The rows that fulfil a condition of each column; those of "and" are taken together."""
+        by_column: dict[int, frozenset[int]] = {}
+        for condition in self.conditions:
+            by_column[condition.column] = by_column.get(condition.column, frozenset()) | condition.rows
+        return sorted(frozenset(self.table.body).intersection(*by_column.values()))
+
     def limited_rows(self) -> list[int]:
         """The rows that fulfil all conditions and the limits in the question."""
         rows = self.rows()
@@ -159,7 +175,7 @@ class Reading:
                 return columns[0], 0.3
         if mention := self.mention(0, without=without):
             return mention.column, 0.2 + 0.6 * (1 - mention.share)
-        if words[0] == "how" and (costs := self.named_by("cost", without)):
+        if words[0] == "how" and not self.question.is_manner and (costs := self.named_by("cost", without)):
             return costs[0], 0.4
         return (self.table.main, 1.0) if match and self.table.main not in without else None
 
@@ -189,18 +205,24 @@ class Reading:
         self, operation: str, rows: Sequence[int], column: int, doubt: float, value: str | None = None
     ) -> Result | None:
         """The result with the words of the cells of a column, or with a value computed from them."""
-        texts = dict.fromkeys(self.table.rows[row][column] for row in rows)
+        return self.computed(operation, [(row, column) for row in rows], doubt, value)
+
+    def computed(
+        self, operation: str, cells: list[tuple[int, int]], doubt: float, value: str | None
+    ) -> Result | None:
+        """The result with a value computed from cells, or with their words."""
+        texts = dict.fromkeys(self.table.rows[row][column] for row, column in cells)
         values = tuple(texts) if value is None else (value,)
         if not texts or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
             return None
         question = self.question
-        names = {i for mention in self.mentions if mention.column in self.columns for i in mention.tokens}
+        columns = self.columns.union(column for _, column in cells)
+        names = {i for mention in self.mentions if mention.column in columns for i in mention.tokens}
         explained = self.explained | names
         rest = sorted(question.content - explained - question.around)
         unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
         n_operators = sum(word in asked.OPERATORS for word in unexplained)
         score = 0.02 * len(explained) - len(unexplained) - n_operators - doubt - self.doubt
-        cells = [(row, column) for row in rows]
         return Result(operation, cells, values, value is not None, unexplained, score)
 
 
@@ -227,7 +249,8 @@ def plain(reading: Reading) -> Result | None:
     column, doubt = target
     filled = [row for row in rows if table.rows[row][column]]
     n_values = len({table.rows[row][column] for row in rows})
-    doubt += 0.0 if n_values == 1 else 0.8 if n_values <= 3 else 3.0
+    is_plural = asked.PLURAL.match(reading.question.text)
+    doubt += 0.0 if n_values == 1 else 0.3 if is_plural else 0.8 if n_values <= 3 else 3.0
     return reading.result("look up", filled, column, doubt)
 
 
@@ -355,8 +378,8 @@ def count(reading: Reading) -> Result | None:
 def aggregate(reading: Reading) -> Result | None:
     """The sum or the mean of a column over the rows that fulfil the conditions."""
     table = reading.table
-    rows = reading.limited_rows()
-    mention = reading.mention(min(reading.question.within(reading.match)), NUMERIC)
+    rows = reading.limited_rows() or reading.joined_rows()
+    mention = reading.measure(without=reading.columns)
     if mention is None or asked.RANKS.search(table.columns[mention.column]):
         return None
     column = mention.column
@@ -366,7 +389,7 @@ def aggregate(reading: Reading) -> Result | None:
     if len(rows) < 2:
         return reading.result("look up", rows, column, 0.3)
     total = sum(number for number, _ in numbers)
-    values = table.values(rows, column)
+    values = [value for value, _ in table.values(rows, column)]
     if reading.match.re is asked.MEAN:
         return reading.result("mean", rows, column, 0.3, shown(total / len(rows), values))
     return reading.result("sum", rows, column, 0.7 + 0.4 * (1 - mention.share), shown(total, values))
@@ -377,21 +400,31 @@ def compared(reading: Reading) -> Result | None:
     table = reading.table
     words = reading.question.words
     rows = [row for row, _ in two_rows(reading)]
-    mention = reading.mention(reading.near, ORDERED)
-    numbers = table.numbers(rows, mention.column) if mention else []
-    if mention is None or len(numbers) != 2:
+    columns = []
+    if mention := reading.measure(ORDERED):
+        columns = [mention.column]
+    if not rows and reading.match.re is asked.DIFFERENCE:
+        rows = reading.rows()[:2] if reading.conditions else []
+        other = reading.mention(reading.near, NUMERIC, columns)
+        columns += [other.column] if other and other.is_named and len(rows) == 1 else []
+    cells = [(row, column) for row in rows for column in columns]
+    values = [value for row, column in cells for value, _ in table.values([row], column)]
+    if mention is None or len(cells) != 2 or len(values) != 2 or common_unit(values) is None:
         return None
-    column = mention.column
-    (first, _), (second, _) = numbers
+    first, second = (value.number for value in values)
+    doubt = 0.1 + 0.2 * (1 - mention.share)
+    if "than" in words:
+        reading.explained.add(words.index("than"))
+    if "between" in words:
+        reading.explained.add(words.index("between"))
     if reading.match.re is asked.DIFFERENCE:
-        difference = shown(abs(first - second), table.values(rows, column))
-        is_date = table.kinds[column] == DATE
-        return None if is_date else reading.result("difference", rows, column, 0.2, difference)
+        if table.kinds[mention.column] == DATE:
+            return None
+        return reading.computed("difference", cells, doubt, shown(abs(first - second), values))
     if "than" not in words:
         return None
-    reading.explained.add(words.index("than"))
     is_true = first > second if reading.match["up"] else first < second
-    return reading.result("compare", rows, column, 0.2, "yes" if is_true else "no")
+    return reading.computed("compare", cells, doubt, "yes" if is_true else "no")
 
 
 def either(reading: Reading) -> Result | None:
@@ -440,10 +473,10 @@ def yes_or_no(reading: Reading) -> Result | None:
     return reading.result("yes or no", rows, mention.column, 0.5 * (1 - mention.share))
 
 
-def shown(number: Decimal | float, values: Sequence[tuple[Value, int]] = ()) -> str:
+def shown(number: Decimal | float, values: Iterable[Value] = ()) -> str:
     """A computed number with the unit of the values."""
     digits = f"{round(Decimal(number), 2).normalize():f}"
-    unit = common_unit(value for value, _ in values)
+    unit = common_unit(values)
     return f"{digits} {unit}" if unit and unit not in (DATE, DURATION) else digits
 
 

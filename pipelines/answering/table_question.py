@@ -10,7 +10,7 @@ from operator import ge, gt, le, lt
 
 from ...index.analysis import STOP_WORDS
 from .column_names import ColumnNames, Similarity
-from .table_text import DURATION, NO, TIMES, YES, TableText
+from .table_text import DATE, DURATION, MONTHS, NO, TIMES, YES, TableText, parse_value
 
 MAX_CONDITIONS = 5
 MEANT = 0.5  # the share of a name that a phrase means
@@ -72,10 +72,10 @@ SMALLEST = re.compile(
     r"lightest|slowest|fastest)\b"
 )
 LISTED = r"\b(?: (?:listed|(?:in|on) the (?:list|table|chart)))?"
-FIRST = re.compile(rf"\b(?:first|top){LISTED}")
-LAST = re.compile(rf"\b(?:last|bottom|final){LISTED}")
+FIRST = re.compile(rf"\b(?:first|top)(?: time)?{LISTED}")
+LAST = re.compile(rf"\b(?:last|bottom|final)(?: time)?{LISTED}")
 BEFORE_NEIGHBOUR = (
-    r"\b(?:(?:came|comes?|is|was|listed|immediately|directly|right|just|ranked|won|finished) )*"
+    r"\b(?:(?:came|comes?|ended|up|is|was|listed|immediately|directly|right|just|ranked|won|finished) )*"
 )
 AFTER = re.compile(
     BEFORE_NEIGHBOUR
@@ -86,10 +86,14 @@ COUNT = re.compile(
     r"\b(?:how many|(?:what (?:is|was|are|were) )?(?:the )?(?:total )?number of|count of)\b"
     r"(?: times| different)?"
 )
-SUM = re.compile(r"\b(?:total|combined|altogether|in all|sum of|in total)\b(?: (?:number|amount) of)?")
+SUM = re.compile(
+    r"\b(?:(?:in )?total|combined|altogether|all together|together|in all|sum of|come to|add up to)\b"
+    r"(?: (?:number|amount) of)?"
+)
 MEAN = re.compile(r"\b(?:average|mean)\b(?: number of)?")
 DIFFERENCE = re.compile(
-    r"\bhow (?:many|much) (?:more|fewer|less|longer|higher|larger|greater)\b"
+    r"\b(?:by )?how (?:many|much) (?:more|fewer|less|longer|higher|larger|greater|cheaper|bigger|heavier|faster)\b"
+    r"|\b(?:by how (?:much|many)|how (?:much|many)(?= [a-z ]{1,30} between))\b"
     r"|\bdiffer(?:ence)?\b(?: in| of| between)?"
 )
 COMPARATIVE = re.compile(
@@ -97,6 +101,11 @@ COMPARATIVE = re.compile(
     r"less|fewer|lower|smaller|shorter|earlier|first|cheaper|lighter|least|sooner|older|worse)\b"
 )
 NEGATION = re.compile(r"\b(?:not|never|without|no|[a-z]+n't)\b")
+PLURAL = re.compile(r"(?:[a-z]+ )?(?:who|which|what)\b(?: [a-z]+)?(?: [a-z]*(?<!s)s| people| women| men)? (?:were|are)\b|(?:[a-z]+ )?(?:which|what) (?:[a-z]+ )?(?:[a-z]*[^s\W]s|people|women|men)\b")
+DATE_OF = re.compile(
+    rf"\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)})[a-z]*(?:,? [0-9]{{4}})?\b"
+    rf"|\b(?:{'|'.join(MONTHS)})[a-z]* [0-3]?[0-9](?:st|nd|rd|th)?(?:,? [0-9]{{4}})?\b"
+)
 DECLINED = re.compile(
     r"\b(?:same|more(?: or |/)less|consecutive|in a row|percent(?:age)? of|except|besides|other than)\b"
 )
@@ -237,6 +246,20 @@ def find_conditions(question: Question) -> list[Condition]:
     ]
 
 
+def _dated(question: Question) -> Iterator[Condition]:
+    """The rows of each date in the question, in each column of dates; of any year where it has none."""
+    table = question.table
+    for match in DATE_OF.finditer(question.text):
+        date = parse_value(match[0].replace(" of ", " "))
+        if date is None or date.unit != DATE:
+            continue
+        for column in table.of_kinds((DATE,)):
+            values = table.values(table.body, column)
+            rows = frozenset(row for value, row in values if (value.number - date.number) % (10_000 if date.amount == 0 else 10**8) == 0)
+            if rows:
+                yield Condition(column, question.within(match), rows, True)
+
+
 def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool]]:
     """The longest runs of the question's words in a cell; True for those that are the whole cell."""
     runs = []
@@ -283,7 +306,7 @@ def readings(question: Question) -> Iterator[list[Condition]]:
     """
     by_run: dict[frozenset[int], dict[int, list[Condition]]] = defaultdict(dict)
     for condition in sorted(
-        question.conditions + _answers_of(question),
+        question.conditions + list(_dated(question)) + _answers_of(question),
         key=lambda c: (-len(c.tokens & question.content), not c.is_exact, min(c.tokens), c.column),
     ):
         by_run[condition.tokens].setdefault(condition.column, [condition])
