@@ -1,6 +1,8 @@
 """The columns that words of a question mean: by their names and units, by what people say, by token vectors."""
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Protocol
 
@@ -16,40 +18,43 @@ MIN_SIMILARITY = 0.42  # of a word and the name of a column
 MARGIN = 0.05  # below the most similar name
 MIN_ABBREVIATION = 3  # characters of a name such as "max" or "temp"
 MAX_TEXTS = 10_000  # whose vectors are kept
-# What people say, the names and units of the columns that they ask for, and the kinds of such columns.
-PHRASES: list[tuple[str, str, Collection[str]]] = [
-    ("who", "name player winner driver rider person athlete candidate artist author president champion coach", ()),
-    ("when", "date year season time day month hours opening open due deadline", TIMES),
-    ("where", "location venue place city country town site region address room", ()),
+# What people say, the names of the columns that they ask for, else the units, else the kinds of such columns.
+PHRASES: list[tuple[str, str, str, Collection[str]]] = [
+    ("who", "name player winner driver rider person athlete candidate artist author president coach", "", ()),
+    ("when", "date year season time day month hours opening open due deadline", "", TIMES),
+    ("where", "location venue place city country town site region address room", "", ()),
     (
         "cost pay paid payment charge spend spent price fee expensive cheap cheaper cheapest",
         "price cost fee fare rate amount rent charge",
+        "",
         ("money",),
     ),
     (
         "long longer longest short shorter shortest last",
-        "length distance duration time term takes min hours days months weeks km",
+        "length distance duration time term takes",
+        "min minutes hours h days months weeks km",
         (),
     ),
-    ("far farther farthest", "distance length km miles", ()),
-    ("heavy weigh heavier heaviest light lighter lightest", "weight mass kg lb", ()),
-    ("tall taller tallest high higher highest", "height elevation altitude", ()),
-    ("big bigger biggest large largest small smallest", "area size population capacity acres m²", ()),
-    ("fast faster fastest slow slowest quick", "time speed", (DURATION,)),
-    ("deep deepest", "depth", ()),
-    ("old older oldest young youngest", "age birth born built founded", ()),
-    ("newest", "date year built", ()),
-    ("earliest latest", "date year", TIMES),
-    ("loud louder loudest quiet quietest noisy", "noise sound db", ()),
-    ("hot hottest warm cold coldest", "temperature temp °c °f", ()),
-    ("call ring reach", "phone telephone tel mobile contact", ()),
-    ("write reach", "email mail", ()),
-    ("often", "times count frequency", ()),
-    ("open close shut", "hours opening open", ()),
-    ("win title", "winner champion", ()),
-    ("start begin since", "start begin from since", ()),
-    ("end leave until till expire", "end until to left expires", ()),
-    ("seat sit fit", "seats capacity passengers", ()),
+    ("far farther farthest", "distance length", "km miles", ()),
+    ("heavy weigh heavier heaviest light lighter lightest", "weight mass", "kg g lb", ()),
+    ("tall taller tallest high higher highest", "height elevation altitude", "", ()),
+    ("big bigger biggest large largest small smallest", "area size population capacity acres", "m²", ()),
+    ("fast faster fastest slow slowest quick", "time speed", "", (DURATION,)),
+    ("deep deepest", "depth", "", ()),
+    ("old older oldest young youngest", "age birth born built founded", "", ()),
+    ("newest", "date year built", "", ()),
+    ("earliest latest", "date year", "", TIMES),
+    ("loud louder loudest quiet quietest noisy", "noise sound", "db", ()),
+    ("hot hottest warm warmest", "max high temperature temp", "c", ()),
+    ("cold coldest", "min low temperature temp", "c", ()),
+    ("call ring reach", "phone telephone tel mobile contact", "", ()),
+    ("write reach", "email mail", "", ()),
+    ("often", "times count frequency", "", ()),
+    ("open close shut", "hours opening open", "", ()),
+    ("win title", "winner champion", "", ()),
+    ("start begin since", "start begin from since", "", ()),
+    ("end leave until till expire", "end until to left expires", "", ()),
+    ("seat sit fit", "seats capacity passengers", "", ()),
 ]
 
 
@@ -89,18 +94,24 @@ class ColumnNames:
         self.stems = [set(name) - STOP_WORDS or set(name) for name in table.names]
 
     def named(self, word: str, stem: str) -> Iterator[tuple[int, str]]:
-        """The columns that have a word in their names, or its beginning, with the stem in the name."""
+        """The columns that have a word in their names, or the beginning of one, with the stem in the name."""
         for column, stems in enumerate(self.stems):
             for name in stems:
-                is_beginning = len(name) >= MIN_ABBREVIATION and word.startswith(name)
-                if name == stem or (is_beginning and len(word) > len(name) + 1):
+                is_short = MIN_ABBREVIATION <= len(name) < len(word) - 1 and word.startswith(name)
+                if name == stem or is_short or (len(stem) > MIN_ABBREVIATION and name.startswith(stem)):
                     yield column, name
 
     def meant(self, stem: str) -> list[int]:
-        """The columns that a word such as "who" or "tallest" asks for, by name or unit, else by kind."""
-        by_name, kinds = _phrases(self.table.analyzer).get(stem, (frozenset[str](), frozenset[str]()))
-        named = [c for c, stems in enumerate(self._labels) if not by_name.isdisjoint(stems)]
-        return named or self.table.of_kinds(kinds)
+        """The columns that a word such as "who" or "tallest" asks for: by most names, else by unit, else by kind."""
+        phrase = _phrases(self.table.analyzer).get(stem)
+        if phrase is None:
+            return []
+        counts = [len(phrase.names & stems) for stems in self.stems]
+        most = max(counts, default=0)
+        if most:
+            return [column for column, count in enumerate(counts) if count == most]
+        with_unit = [c for c, units in enumerate(self._units) if not phrase.units.isdisjoint(units)]
+        return with_unit or self.table.of_kinds(phrase.kinds)
 
     def similar(self, words: Sequence[str], similarity: Similarity) -> Iterator[tuple[int, int, float]]:
         """The number of a word, a column with a name that means much the same, and how much."""
@@ -109,19 +120,28 @@ class ColumnNames:
                 yield word, int(column), float(row[column])
 
     @cached_property
-    def _labels(self) -> list[set[str]]:
-        """The stems of each name with the unit of the values."""
+    def _units(self) -> list[set[str]]:
+        """The words of each name and the unit of its values."""
         units = [self.table.unit(column) for column in range(len(self.texts))]
         return [stems | set(self.table.stems(unit)) for stems, unit in zip(self.stems, units, strict=True)]
 
 
+@dataclass
+class Phrase:
+    """The stems of the names and units, and the kinds, of the columns that a word asks for."""
+
+    names: set[str] = field(default_factory=set)
+    units: set[str] = field(default_factory=set)
+    kinds: set[str] = field(default_factory=set)
+
+
 @cache
-def _phrases(analyzer: Analyzer) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """The stems of names, and the kinds, for the stem of each word that people say."""
-    meant: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-    for words, names, kinds in PHRASES:
-        stems = frozenset(map(analyzer.term, names.split()))
+def _phrases(analyzer: Analyzer) -> dict[str, Phrase]:
+    """What each word asks for, by its stem."""
+    meant: dict[str, Phrase] = defaultdict(Phrase)
+    for words, names, units, kinds in PHRASES:
         for stem in map(analyzer.term, words.split()):
-            before = meant.get(stem, (frozenset[str](), frozenset[str]()))
-            meant[stem] = before[0] | stems, before[1].union(kinds)
-    return meant
+            meant[stem].names.update(map(analyzer.term, names.split()))
+            meant[stem].units.update(map(analyzer.term, units.split()))
+            meant[stem].kinds.update(kinds)
+    return dict(meant)

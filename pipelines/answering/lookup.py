@@ -20,6 +20,8 @@ from .column_names import Similarity
 from .table_question import NEAR, NUMERIC, ORDERED, Condition, Mention, Question
 from .table_text import DATE, DURATION, EMPTY, MAX_CELL, TIMES, YEARS, TableText, Value, common_unit
 
+RIVAL_COLUMN = 0.3  # doubt if another column is named as well
+
 Match = re.Match[str]
 
 
@@ -115,6 +117,8 @@ class Reading:
         )
         if best is None or distance(best, near) > within:
             return None
+        rivals = [m for m in options if m.tokens == best.tokens and m.share == best.share]
+        self.doubt += RIVAL_COLUMN * (len(rivals) > 1)
         self.explained |= best.tokens
         return best
 
@@ -127,7 +131,9 @@ class Reading:
         """The named column of some kinds near the operation, else the one of costs or the only one of numbers."""
         if mention := self.mention(self.near, kinds, without):
             return mention
-        columns = [c for c in self.named_by("cost") if self.table.kinds[c] in kinds]
+        words = [*self.match[0].split(), "cost"]
+        meant = next(filter(None, map(self.named_by, words)), [])
+        columns = [c for c in meant if self.table.kinds[c] in kinds]
         columns = columns or self.table.of_kinds(NUMERIC)
         names = [c for c in columns if not asked.RANKS.search(self.table.columns[c]) and c not in without]
         return Mention(names[0], frozenset(), asked.MEANT, False) if len(names) == 1 else None
@@ -189,10 +195,9 @@ class Reading:
         explained = set(self.explained)
         mention = self.mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
-            is_number = is_superlative and (
-                self.table.kinds[mention.column] in NUMERIC or not mention.is_named
-            )
-            if not (is_number and match[0].startswith("which")):
+            is_number = is_superlative and self.table.kinds[mention.column] in NUMERIC
+            is_named = mention.is_named or not phrase or self.table.main in without
+            if is_named and not (is_number and match[0].startswith("which")):
                 return mention.column, 0.5 * (1 - mention.share)
         self.explained = explained
         if not phrase or self.table.main in without:
@@ -350,7 +355,8 @@ def count(reading: Reading) -> Result | None:
     rows = reading.limited_rows()
     column = table.main
     doubt = 0.7
-    if (mention := reading.mention(reading.near, within=2)) and mention.is_named:
+    mention = reading.mention(reading.near, within=2)
+    if mention and (mention.is_named or len(rows) == 1):
         column = mention.column
         doubt = 0.2
         if table.kinds[column] in NUMERIC:
@@ -441,6 +447,7 @@ def either(reading: Reading) -> Result | None:
     reading.explain(comparative)
     by_time = comparative[0] in ("first", "earlier", "sooner", "later", "older")
     columns = table.of_kinds(TIMES) if by_time else []
+    columns = columns or [c for c in reading.named_by(comparative[0]) if table.kinds[c] in ORDERED]
     if mention := reading.mention(question.following(comparative), ORDERED):
         columns = [mention.column]
     numbers = table.numbers([row for row, _ in pair], columns[0]) if columns else []

@@ -30,7 +30,8 @@ LIGHT = frozenset(
         "pay paid charg spend spent want need let like go went gone reach buy bought work live belong own "
         "keep kept stand alreadi current exact normal usual actual now right today thing money know find look "
         "check wonder turn provid contain cover run ran us hi hello thank guy peopl altogether singl took came "
-        "end anyon someon everyon bring brought"
+        "end anyon someon everyon bring brought "
+        "grow grew rise rose fall fell drop increas decreas chang"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.
@@ -45,7 +46,10 @@ AUXILIARIES = frozenset("is are was were be do does did has have had can could w
 REWRITTEN = [
     (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:more|higher|above|greater)\b"), r"at least \1"),
     (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:less|fewer|lower|below)\b"), r"at most \1"),
-    (re.compile(r"\b(?:between|from) ([0-9]{4}) (?:and|to|until) ([0-9]{4})\b"), r"at least \1 at most \2"),
+    (
+        re.compile(r"^(?!by how|how much)(.*)\b(?:between|from) ([0-9]{4}) (?:and|to|until) ([0-9]{4})\b"),
+        r"\1at least \2 at most \3",
+    ),
     (re.compile(r"(?<=[a-z] )[$€£](?=[0-9])"), ""),
     *(
         (re.compile(rf"\b(than|least|most|over|under) {word}\b"), rf"\1 {number}")
@@ -100,6 +104,7 @@ COMPARATIVE = re.compile(
     r"\b(?:(?P<up>more|higher|larger|bigger|greater|longer|better|later|taller|most|heavier)|"
     r"less|fewer|lower|smaller|shorter|earlier|first|cheaper|lighter|least|sooner|older|worse)\b"
 )
+COMPARING = (LARGEST, SMALLEST, COMPARATIVE, LIMIT, SUM, MEAN, DIFFERENCE)
 NEGATION = re.compile(r"\b(?:not|never|without|no|[a-z]+n't)\b")
 PLURAL = re.compile(r"(?:[a-z]+ )?(?:who|which|what)\b(?: [a-z]+)?(?: [a-z]*(?<!s)s| people| women| men)? (?:were|are)\b|(?:[a-z]+ )?(?:which|what) (?:[a-z]+ )?(?:[a-z]*[^s\W]s|people|women|men)\b")
 DATE_OF = re.compile(
@@ -185,14 +190,16 @@ class Question:
         """The columns that are named; those that are only meant have at most half of a name."""
         named: dict[int, dict[int, str]] = defaultdict(dict)
         meant: dict[int, set[int]] = defaultdict(set)
+        operators = [self.within(m) for pattern in COMPARING for m in pattern.finditer(self.text)]
         for i in self.content:
             for column, name in self.names.named(self.words[i], self.stems[i]):
                 named[column][i] = name
-            if not (self.is_manner and self.stems[i] in PAID):
+            is_operator = any(i in operator for operator in operators)
+            if not is_operator and not (self.is_manner and self.stems[i] in PAID):
                 for column in self.names.meant(self.stems[i]):
                     meant[column].add(i)
         in_cells = [c.tokens for c in self.conditions if c.is_exact or len(c.tokens & self.content) > 1]
-        others = sorted(self.content.difference(self.proper, *named.values(), *meant.values(), *in_cells))
+        others = sorted(self.content.difference(self.proper, *operators, *named.values(), *meant.values(), *in_cells))
         others = [i for i in others if not self.words[i].isdecimal()]
         similar: dict[int, set[int]] = defaultdict(set)
         if similarity and others:
@@ -295,7 +302,7 @@ def _answers_of(question: Question) -> list[Condition]:
             True,
         )
         for mention in question.mentions
-        if table.kinds[mention.column] == "yes-no"
+        if table.kinds[mention.column] == "yes-no" and mention.is_named
     ]
 
 
@@ -316,7 +323,9 @@ def readings(question: Question) -> Iterator[list[Condition]]:
         if not run & taken and len(options) < MAX_CONDITIONS:
             taken |= run
             choices = list(by_column.values())[:3]
+            operation = SUM.search(question.text)
             is_name = any(run & question.content <= mention.tokens for mention in question.mentions)
+            is_name = is_name or (operation is not None and run <= question.within(operation))
             options.append([*choices, []] if is_name else choices)
     for chosen in islice(product(*options), MAX_READINGS):
         conditions = list(chain.from_iterable(chosen))

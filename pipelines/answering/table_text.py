@@ -187,6 +187,8 @@ class TableText:
                     is_yes_no = row[column].lower() in YES | NO
                     words = "words" if len(row[column]) <= MAX_CELL else "prose"
                     counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
+            if not any(row[column].lower() in YES for row in self.rows[:SAMPLE]):
+                counts["words"] += counts.pop("yes-no", 0)
             kinds.append(max(counts, key=counts.__getitem__, default="words"))
         return kinds
 
