@@ -58,7 +58,7 @@ PHRASES: list[tuple[str, str, str, Collection[str]]] = [
 ]
 
 
-class Encoder(Protocol):
+class WordEncoder(Protocol):
     """Encodes words."""
 
     def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
@@ -69,7 +69,7 @@ class Encoder(Protocol):
 class Similarity:
     """How near words are to names by the vectors of their tokens; each text is encoded once."""
 
-    def __init__(self, encoder: Callable[[], Encoder]) -> None:
+    def __init__(self, encoder: Callable[[], WordEncoder]) -> None:
         self._encoder = encoder
         self._kept: dict[str, Vectors] = {}
 
