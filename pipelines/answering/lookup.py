@@ -193,6 +193,7 @@ class Reading:
         after = range(first, len(self.question.words))
         phrase = list(takewhile(lambda i: self.question.words[i] not in asked.AUXILIARIES, after))
         explained = set(self.explained)
+        doubt = self.doubt
         mention = self.mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
             is_number = is_superlative and self.table.kinds[mention.column] in NUMERIC
@@ -200,6 +201,7 @@ class Reading:
             if is_named and not (is_number and match[0].startswith("which")):
                 return mention.column, 0.5 * (1 - mention.share)
         self.explained = explained
+        self.doubt = doubt
         if not phrase or self.table.main in without:
             return None
         nouns = [i for i in phrase[:NEAR] if i in self.question.content - explained]
@@ -264,7 +266,7 @@ def at_end(reading: Reading) -> Result | None:
     table = reading.table
     question = reading.question
     names_number = any(
-        reading.near in m.tokens and table.kinds[m.column] in NUMERIC for m in reading.mentions
+        reading.near in m.tokens and m.is_named and table.kinds[m.column] in NUMERIC for m in reading.mentions
     )
     if reading.match[0] == "top" and names_number:
         return superlative(reading)
@@ -300,7 +302,9 @@ def superlative(reading: Reading) -> Result | None:
         return None
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
     is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)
-    if is_value and mention and reading.near in mention.tokens and (unsure >= 0.4 or column == table.main):
+    is_near = mention is not None and reading.near in mention.tokens
+    is_amount = reading.question.text.startswith(("how much", "how many", "how long"))
+    if is_value and (is_near or is_amount) and (unsure >= 0.4 or column == table.main):
         column = by
         unsure = 0.2
     is_smallest = reading.match.re is asked.SMALLEST
@@ -398,7 +402,10 @@ def aggregate(reading: Reading) -> Result | None:
     values = [value for value, _ in table.values(rows, column)]
     if reading.match.re is asked.MEAN:
         return reading.result("mean", rows, column, 0.3, shown(total / len(rows), values))
-    return reading.result("sum", rows, column, 0.7 + 0.4 * (1 - mention.share), shown(total, values))
+    for match in asked.SUM.finditer(reading.question.text):
+        reading.explain(match)
+    doubt = (0.7 if reading.match[0].startswith("total") else 0.2) + 0.4 * (1 - mention.share)
+    return reading.result("sum", rows, column, doubt, shown(total, values))
 
 
 def compared(reading: Reading) -> Result | None:

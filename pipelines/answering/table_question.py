@@ -14,7 +14,7 @@ from .table_text import DATE, DURATION, MONTHS, NO, TIMES, YES, TableText, parse
 
 MAX_CONDITIONS = 5
 MEANT = 0.5  # the share of a name that a phrase means
-SIMILAR = 0.3  # the share of a name that is like a word
+SIMILAR = 0.2  # the share of a name that is like a word
 MAX_READINGS = 64
 MAX_TEXTS = 2_000  # different cells with a word; one that more cells hold selects no row alone
 NEAR = 3  # words
@@ -298,11 +298,13 @@ def _answers_of(question: Question) -> list[Condition]:
         Condition(
             mention.column,
             mention.tokens | negation,
-            frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked),
+            rows,
             True,
         )
         for mention in question.mentions
-        if table.kinds[mention.column] == "yes-no" and mention.is_named
+        if (rows := frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked))
+        and mention.is_named
+        and (table.kinds[mention.column] == "yes-no" or (asked is NO and negation))
     ]
 
 
@@ -323,9 +325,9 @@ def readings(question: Question) -> Iterator[list[Condition]]:
         if not run & taken and len(options) < MAX_CONDITIONS:
             taken |= run
             choices = list(by_column.values())[:3]
-            operation = SUM.search(question.text)
-            is_name = any(run & question.content <= mention.tokens for mention in question.mentions)
-            is_name = is_name or (operation is not None and run <= question.within(operation))
+            names = [mention.tokens for mention in question.mentions]
+            names += map(question.within, SUM.finditer(question.text))
+            is_name = any(run & question.content <= name for name in names)
             options.append([*choices, []] if is_name else choices)
     for chosen in islice(product(*options), MAX_READINGS):
         conditions = list(chain.from_iterable(chosen))
