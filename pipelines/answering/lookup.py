@@ -226,6 +226,7 @@ class Reading:
         columns = self.columns.union(column for _, column in cells)
         names = {i for mention in self.mentions if mention.column in columns for i in mention.tokens}
         explained = self.explained | names
+        explained |= {i - 1 for i in names if question.words[i].isdecimal()}  # what a number names
         rest = sorted(question.content - explained - question.around)
         unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
         n_operators = sum(word in asked.OPERATORS for word in unexplained)

@@ -44,6 +44,7 @@ OPERATORS = frozenset(
 )
 AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
 REWRITTEN = [
+    (re.compile(r"\b(?:at |by )?what time\b"), "when"),
     (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:more|higher|above|greater)\b"), r"at least \1"),
     (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:less|fewer|lower|below)\b"), r"at most \1"),
     (
