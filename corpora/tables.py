@@ -116,7 +116,9 @@ def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
         return True
     is_above_names = not VALUE.fullmatch(row[0].strip())
     others = [cell.strip() for later in below for cell in later[1:] if cell.strip()]
-    return is_above_names and len(values) > 1 and any(_are_names(values, others, form) for form in (YEAR, LABEL))
+    return (
+        is_above_names and len(values) > 1 and any(_are_names(values, others, form) for form in (YEAR, LABEL))
+    )
 
 
 def _are_names(values: Sequence[str], others: Sequence[str], form: re.Pattern[str]) -> bool:

@@ -107,7 +107,9 @@ COMPARATIVE = re.compile(
 )
 COMPARING = (LARGEST, SMALLEST, COMPARATIVE, LIMIT, SUM, MEAN, DIFFERENCE)
 NEGATION = re.compile(r"\b(?:not|never|without|no|[a-z]+n't)\b")
-PLURAL = re.compile(r"(?:[a-z]+ )?(?:who|which|what)\b(?: [a-z]+)?(?: [a-z]*(?<!s)s| people| women| men)? (?:were|are)\b|(?:[a-z]+ )?(?:which|what) (?:[a-z]+ )?(?:[a-z]*[^s\W]s|people|women|men)\b")
+PLURAL = re.compile(
+    r"(?:[a-z]+ )?(?:who|which|what)\b(?: [a-z]+)?(?: [a-z]*(?<!s)s| people| women| men)? (?:were|are)\b|(?:[a-z]+ )?(?:which|what) (?:[a-z]+ )?(?:[a-z]*[^s\W]s|people|women|men)\b"
+)
 DATE_OF = re.compile(
     rf"\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)})[a-z]*(?:,? [0-9]{{4}})?\b"
     rf"|\b(?:{'|'.join(MONTHS)})[a-z]* [0-3]?[0-9](?:st|nd|rd|th)?(?:,? [0-9]{{4}})?\b"
@@ -200,7 +202,9 @@ class Question:
                 for column in self.names.meant(self.stems[i]):
                     meant[column].add(i)
         in_cells = [c.tokens for c in self.conditions if c.is_exact or len(c.tokens & self.content) > 1]
-        others = sorted(self.content.difference(self.proper, *operators, *named.values(), *meant.values(), *in_cells))
+        others = sorted(
+            self.content.difference(self.proper, *operators, *named.values(), *meant.values(), *in_cells)
+        )
         others = [i for i in others if not self.words[i].isdecimal()]
         similar: dict[int, set[int]] = defaultdict(set)
         if similarity and others:
@@ -263,7 +267,11 @@ def _dated(question: Question) -> Iterator[Condition]:
             continue
         for column in table.of_kinds((DATE,)):
             values = table.values(table.body, column)
-            rows = frozenset(row for value, row in values if (value.number - date.number) % (10_000 if date.amount == 0 else 10**8) == 0)
+            rows = frozenset(
+                row
+                for value, row in values
+                if (value.number - date.number) % (10_000 if date.amount == 0 else 10**8) == 0
+            )
             if rows:
                 yield Condition(column, question.within(match), rows, True)
 
