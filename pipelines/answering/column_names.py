@@ -1,4 +1,4 @@
-"""The columns that words of a question mean: by their names and units, by what people say, by token vectors."""
+"""The columns that words of a question mean: by names, units and kinds, and by the vectors of tokens."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -18,7 +18,7 @@ MIN_SIMILARITY = 0.42  # of a word and the name of a column
 MARGIN = 0.05  # below the most similar name
 MIN_ABBREVIATION = 3  # characters of a name such as "max" or "temp"
 MAX_TEXTS = 10_000  # whose vectors are kept
-# What people say, the names of the columns that they ask for, else the units, else the kinds of such columns.
+# What people say, the names of the columns that they ask for, else the units, else the kinds of columns.
 PHRASES: list[tuple[str, str, str, Collection[str]]] = [
     ("who", "name player winner driver rider person athlete candidate artist author president coach", "", ()),
     ("when", "date year season time day month hours opening open due deadline", "", TIMES),
@@ -102,7 +102,7 @@ class ColumnNames:
                     yield column, name
 
     def meant(self, stem: str) -> list[int]:
-        """The columns that a word such as "who" or "tallest" asks for: by most names, else by unit, else by kind."""
+        """The columns that a word such as "tallest" asks for: by name, else by unit, else by kind."""
         phrase = _phrases(self.table.analyzer).get(stem)
         if phrase is None:
             return []

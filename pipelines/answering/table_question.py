@@ -28,9 +28,9 @@ LIGHT = frozenset(
         "old big pleas tell s t column row medal chart roster person peopl overal competitor play record "
         "compet particip receiv achiev win won place finish serv score sold sell locat "
         "pay paid charg spend spent want need let like go went gone reach buy bought work live belong own "
-        "keep kept stand alreadi current exact normal usual actual now right today thing money know find look "
-        "check wonder turn provid contain cover run ran us hi hello thank guy peopl altogether singl took came "
-        "end anyon someon everyon bring brought "
+        "keep kept stand alreadi current exact normal usual actual now right today thing money know find "
+        "look check wonder turn provid contain cover run ran us hi hello thank guy altogether singl took "
+        "came end anyon someon everyon bring brought "
         "grow grew rise rose fall fell drop increas decreas chang"
     ).split()
 )
@@ -97,7 +97,7 @@ SUM = re.compile(
 )
 MEAN = re.compile(r"\b(?:average|mean)\b(?: number of)?")
 DIFFERENCE = re.compile(
-    r"\b(?:by )?how (?:many|much) (?:more|fewer|less|longer|higher|larger|greater|cheaper|bigger|heavier|faster)\b"
+    r"\b(?:by )?how (?:many|much) (?:more|fewer|less|longer|higher|larger|greater|cheaper|bigger|heavier)\b"
     r"|\b(?:by how (?:much|many)|how (?:much|many)(?= [a-z ]{1,30} between))\b"
     r"|\bdiffer(?:ence)?\b(?: in| of| between)?"
 )
@@ -108,7 +108,7 @@ COMPARATIVE = re.compile(
 COMPARING = (LARGEST, SMALLEST, COMPARATIVE, LIMIT, SUM, MEAN, DIFFERENCE)
 NEGATION = re.compile(r"\b(?:not|never|without|no|[a-z]+n't)\b")
 PLURAL = re.compile(
-    r"(?:[a-z]+ )?(?:who|which|what)\b(?: [a-z]+)?(?: [a-z]*(?<!s)s| people| women| men)? (?:were|are)\b|(?:[a-z]+ )?(?:which|what) (?:[a-z]+ )?(?:[a-z]*[^s\W]s|people|women|men)\b"
+    r"(?:[a-z]+ )?(?:(?:who|what) (?:were|are)|(?:which|what) (?:[a-z]+ )?(?:[a-z]*[^s\W]s|people|men))\b"
 )
 DATE_OF = re.compile(
     rf"\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)})[a-z]*(?:,? [0-9]{{4}})?\b"
