@@ -32,6 +32,7 @@ MARKDOWN_TABLE = re.compile(
 MARKDOWN_CELL = re.compile(r"(?:\\.|[^|\\\n])+|(?<=\|)(?=\|)")
 RECORD_LINE = re.compile(r"^(?P<key>[^\s:][^:\n]{0,99}): ?(?P<value>[^\n]*)$|^(?P<end>)$", re.M)
 YEAR = re.compile(r"(?:19|20)[0-9]{2}(?:[-/–][0-9]{2,4})?")
+LABEL = re.compile(r"[0-9]{1,5}")  # a number that names a column, such as that of a bus
 INNER = re.compile(r"\S(?:.*\S)?", re.S)
 
 
@@ -114,10 +115,17 @@ def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     if not values:
         return True
     is_above_names = not VALUE.fullmatch(row[0].strip())
-    years = [cell for cell in values if YEAR.fullmatch(cell)]
     others = [cell.strip() for later in below for cell in later[1:] if cell.strip()]
-    n_years = sum(YEAR.fullmatch(cell) is not None for cell in others)
-    return is_above_names and len(years) == len(values) > 1 and n_years * 2 < len(others)
+    return (
+        is_above_names and len(values) > 1 and any(_are_names(values, others, form) for form in (YEAR, LABEL))
+    )
+
+
+def _are_names(values: Sequence[str], others: Sequence[str], form: re.Pattern[str]) -> bool:
+    """True if values of a form stand above cells of which few have it."""
+    n_same = sum(form.fullmatch(cell) is not None for cell in others)
+    are_equal = all(form.fullmatch(value) for value in values)
+    return are_equal and len(set(values)) == len(values) and n_same * 2 < len(others)
 
 
 def _csv_rows(text: str) -> Iterator[list[Bounds]]:

@@ -49,7 +49,8 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.65
+MIN_TABLE_CONFIDENCE = 0.65  # of what is looked up
+MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
 
@@ -342,7 +343,7 @@ class Answerer:
         if threshold and tells_another_rate(text, best.context.readable):
             return False
         if threshold and self.tables and self.tables.in_cell(best):
-            threshold = max(threshold, MIN_TABLE_CONFIDENCE)
+            threshold = max(threshold, MIN_CELL_CONFIDENCE)
         return threshold is None or best.confidence >= threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:

@@ -9,45 +9,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import Decimal
-from itertools import takewhile
-from math import inf
 
 from . import table_question as asked
-from .table_question import NAMES, NEAR, NUMERIC, ORDERED, Condition, Mention, Question
-from .table_text import DATE, DURATION, EMPTY, MAX_CELL, TIMES, YEARS, TableText, Value, common_unit
-
-Match = re.Match[str]
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a question gets from a table.
-
-    operation: such as "look up" or "count".
-    cells: row and column of the cells that answer, or from which the value is computed.
-    values: the words of the answer.
-    is_computed: the values are no words of the table.
-    unexplained: words of the question that nothing explains.
-    score: higher is better; 0 for a question whose words are all explained without doubt.
-    """
-
-    operation: str
-    cells: list[tuple[int, int]]
-    values: tuple[str, ...]
-    is_computed: bool
-    unexplained: tuple[str, ...]
-    score: float
+from .column_names import Similarity
+from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question
+from .table_reading import Reading, Result
+from .table_text import DATE, DURATION, TIMES, TableText, Value, common_unit
 
 
-def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Result | None:
+def look_up(
+    text: str, table: TableText, context: Collection[str] = (), similarity: Similarity | None = None
+) -> Result | None:
     """The best result for a question; None if the table has none.
 
     `context` are stems of the words around the table, such as headings, which explain words of the question.
     """
-    question = Question(text, table, context)
+    question = Question(text, table, context, similarity)
     is_yes_no = asked.YES_NO.match(question.text) is not None
     if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
         return None
@@ -60,148 +39,6 @@ def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Resul
                     reading.explain(match)
                     results.append(operation(reading))
     return max(filter(None, results), key=lambda result: result.score, default=None)
-
-
-class Reading:
-    """One reading of a question: conditions on rows, an operation, and the words that are explained so far.
-
-    `match` are the words of the operation, `near` is the position of the word after them.
-    """
-
-    def __init__(self, question: Question, conditions: Sequence[Condition], match: Match) -> None:
-        self.question = question
-        self.table = question.table
-        self.conditions = conditions
-        self.match = match
-        self.near = question.following(match)
-        self.columns = {condition.column for condition in conditions}
-        self.explained = {i for condition in conditions for i in condition.tokens}
-        self.mentions = [
-            replace(mention, tokens=tokens)
-            for mention in question.mentions
-            if (tokens := mention.tokens - self.explained)
-        ]
-        self.doubt = 0.1 * sum(not condition.is_exact for condition in conditions)
-
-    def explain(self, match: Match | None) -> None:
-        """Explain the words of a match."""
-        if match:
-            self.explained |= self.question.within(match)
-
-    def rows(self, without: Collection[Condition] = ()) -> list[int]:
-        """The rows that fulfil all conditions but some; rows of totals only if there are no others."""
-        held = [condition.rows for condition in self.conditions if condition not in without]
-        if not held:
-            return self.table.body
-        rows = frozenset.intersection(*held)
-        return sorted(rows & self.table.is_body or rows)
-
-    def mention(
-        self, near: int, kinds: Collection[str] = (), without: Collection[int] = (), within: float = inf
-    ) -> Mention | None:
-        """The named column of some kinds that is best named near a word; its words are explained."""
-        options = [
-            mention
-            for mention in self.mentions
-            if mention.column not in without and (not kinds or self.table.kinds[mention.column] in kinds)
-        ]
-        best = max(
-            options,
-            key=lambda m: (len(m.tokens) + m.share - 0.4 * min(distance(m, near), 10), m.share),
-            default=None,
-        )
-        if best is None or distance(best, near) > within:
-            return None
-        self.explained |= best.tokens
-        return best
-
-    def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
-        """The columns that a word such as "who" or "tallest" asks for, by name, else by kind."""
-        stems = {self.table.analyzer.term(name) for name in NAMES.get(word, "").split()}
-        named = [column for column, name in enumerate(self.table.names) if stems.intersection(name)]
-        columns = set(named).difference(without) or set(self.table.of_kinds(asked.KINDS.get(word, ())))
-        return sorted(columns.difference(without))
-
-    def limited_rows(self) -> list[int]:
-        """The rows that fulfil all conditions and the limits in the question."""
-        rows = self.rows()
-        for match in asked.LIMIT.finditer(self.question.text):
-            number = Decimal(match[2].replace(",", ""))
-            compare = asked.COMPARISONS[match[1]]
-            kinds = TIMES if number in YEARS else NUMERIC
-            columns = self.table.of_kinds(kinds)
-            if mention := self.mention(max(self.question.within(match)), (*NUMERIC, *kinds)):
-                columns = [mention.column]
-            elif not columns or (len(columns) > 1 and kinds is not TIMES):
-                return []
-            else:
-                self.doubt += 0.3
-            self.explain(match)
-            values = self.table.values(rows, columns[0])
-            rows = [row for value, row in values if compare(value.amount, number)]
-        return rows
-
-    def target(self, without: Collection[int], is_superlative: bool = False) -> tuple[int, float] | None:
-        """The column that is asked for, and the doubt about it."""
-        words = self.question.words
-        match = asked.WH.search(self.question.text)
-        if match and (column := self._after_question_word(match, without, is_superlative)):
-            return column
-        for word in {"who", "when", "where"}.intersection(words):
-            columns = self.named_by(word, without)
-            if word == "who" and not columns and self.table.main not in without:
-                columns = [self.table.main]
-            if columns:
-                self.explained |= {i for m in self.mentions if m.column == columns[0] for i in m.tokens}
-                return columns[0], 0.3
-        if mention := self.mention(0, without=without):
-            return mention.column, 0.2 + 0.6 * (1 - mention.share)
-        if words[0] == "how" and (costs := self.named_by("cost", without)):
-            return costs[0], 0.4
-        return (self.table.main, 1.0) if match and self.table.main not in without else None
-
-    def _after_question_word(
-        self, match: Match, without: Collection[int], is_superlative: bool
-    ) -> tuple[int, float] | None:
-        """The column named by the words between "which" or "what" and the verb, or after "what is"."""
-        first = self.question.following(match)
-        after = range(first, len(self.question.words))
-        phrase = list(takewhile(lambda i: self.question.words[i] not in asked.AUXILIARIES, after))
-        explained = set(self.explained)
-        mention = self.mention(first, without=without)
-        if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
-            is_number = is_superlative and self.table.kinds[mention.column] in NUMERIC
-            if not (is_number and match[0].startswith("which")):
-                return mention.column, 0.5 * (1 - mention.share)
-        self.explained = explained
-        if not phrase or self.table.main in without:
-            return None
-        nouns = [i for i in phrase[:NEAR] if i in self.question.content - explained]
-        self.explained.update(nouns[:1])  # what the rows are
-        return self.table.main, 0.5 if nouns else 0.3
-
-    def result(
-        self, operation: str, rows: Sequence[int], column: int, doubt: float, value: str | None = None
-    ) -> Result | None:
-        """The result with the words of the cells of a column, or with a value computed from them."""
-        texts = dict.fromkeys(self.table.rows[row][column] for row in rows)
-        values = tuple(texts) if value is None else (value,)
-        if not texts or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
-            return None
-        question = self.question
-        names = {i for mention in self.mentions if mention.column in self.columns for i in mention.tokens}
-        explained = self.explained | names
-        rest = sorted(question.content - explained - question.around)
-        unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
-        n_operators = sum(word in asked.OPERATORS for word in unexplained)
-        score = 0.02 * len(explained) - len(unexplained) - n_operators - doubt - self.doubt
-        cells = [(row, column) for row in rows]
-        return Result(operation, cells, values, value is not None, unexplained, score)
-
-
-def distance(mention: Mention, token: int) -> int:
-    """The number of words from a word to the nearest one that names the column."""
-    return min(abs(i - token) for i in mention.tokens)
 
 
 def plain(reading: Reading) -> Result | None:
@@ -222,7 +59,8 @@ def plain(reading: Reading) -> Result | None:
     column, doubt = target
     filled = [row for row in rows if table.rows[row][column]]
     n_values = len({table.rows[row][column] for row in rows})
-    doubt += 0.0 if n_values == 1 else 0.8 if n_values <= 3 else 3.0
+    is_plural = asked.PLURAL.match(reading.question.text)
+    doubt += 0.0 if n_values == 1 else 0.3 if is_plural else 0.8 if n_values <= 3 else 3.0
     return reading.result("look up", filled, column, doubt)
 
 
@@ -231,7 +69,7 @@ def at_end(reading: Reading) -> Result | None:
     table = reading.table
     question = reading.question
     names_number = any(
-        reading.near in m.tokens and table.kinds[m.column] in NUMERIC for m in reading.mentions
+        reading.near in m.tokens and m.is_named and table.kinds[m.column] in NUMERIC for m in reading.mentions
     )
     if reading.match[0] == "top" and names_number:
         return superlative(reading)
@@ -267,7 +105,9 @@ def superlative(reading: Reading) -> Result | None:
         return None
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
     is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)
-    if is_value and mention and reading.near in mention.tokens and (unsure >= 0.4 or column == table.main):
+    is_near = mention is not None and reading.near in mention.tokens
+    is_amount = reading.question.text.startswith(("how much", "how many", "how long"))
+    if is_value and (is_near or is_amount) and (unsure >= 0.4 or column == table.main):
         column = by
         unsure = 0.2
     is_smallest = reading.match.re is asked.SMALLEST
@@ -322,7 +162,8 @@ def count(reading: Reading) -> Result | None:
     rows = reading.limited_rows()
     column = table.main
     doubt = 0.7
-    if mention := reading.mention(reading.near, within=2):
+    mention = reading.mention(reading.near, within=2)
+    if mention and (mention.is_named or len(rows) == 1):
         column = mention.column
         doubt = 0.2
         if table.kinds[column] in NUMERIC:
@@ -350,8 +191,8 @@ def count(reading: Reading) -> Result | None:
 def aggregate(reading: Reading) -> Result | None:
     """The sum or the mean of a column over the rows that fulfil the conditions."""
     table = reading.table
-    rows = reading.limited_rows()
-    mention = reading.mention(min(reading.question.within(reading.match)), NUMERIC)
+    rows = reading.limited_rows() or reading.joined_rows()
+    mention = reading.measure(without=reading.columns)
     if mention is None or asked.RANKS.search(table.columns[mention.column]):
         return None
     column = mention.column
@@ -361,10 +202,13 @@ def aggregate(reading: Reading) -> Result | None:
     if len(rows) < 2:
         return reading.result("look up", rows, column, 0.3)
     total = sum(number for number, _ in numbers)
-    values = table.values(rows, column)
+    values = [value for value, _ in table.values(rows, column)]
     if reading.match.re is asked.MEAN:
         return reading.result("mean", rows, column, 0.3, shown(total / len(rows), values))
-    return reading.result("sum", rows, column, 0.7 + 0.4 * (1 - mention.share), shown(total, values))
+    for match in asked.SUM.finditer(reading.question.text):
+        reading.explain(match)
+    doubt = (0.7 if reading.match[0].startswith("total") else 0.2) + 0.4 * (1 - mention.share)
+    return reading.result("sum", rows, column, doubt, shown(total, values))
 
 
 def compared(reading: Reading) -> Result | None:
@@ -372,21 +216,31 @@ def compared(reading: Reading) -> Result | None:
     table = reading.table
     words = reading.question.words
     rows = [row for row, _ in two_rows(reading)]
-    mention = reading.mention(reading.near, ORDERED)
-    numbers = table.numbers(rows, mention.column) if mention else []
-    if mention is None or len(numbers) != 2:
+    columns = []
+    if mention := reading.measure(ORDERED):
+        columns = [mention.column]
+    if not rows and reading.match.re is asked.DIFFERENCE:
+        rows = reading.rows()[:2] if reading.conditions else []
+        other = reading.mention(reading.near, NUMERIC, columns)
+        columns += [other.column] if other and other.is_named and len(rows) == 1 else []
+    cells = [(row, column) for row in rows for column in columns]
+    values = [value for row, column in cells for value, _ in table.values([row], column)]
+    if mention is None or len(cells) != 2 or len(values) != 2 or common_unit(values) is None:
         return None
-    column = mention.column
-    (first, _), (second, _) = numbers
+    difference = values[0].number - values[1].number
+    doubt = 0.1 + 0.2 * (1 - mention.share)
+    if "than" in words:
+        reading.explained.add(words.index("than"))
+    if "between" in words:
+        reading.explained.add(words.index("between"))
     if reading.match.re is asked.DIFFERENCE:
-        difference = shown(abs(first - second), table.values(rows, column))
-        is_date = table.kinds[column] == DATE
-        return None if is_date else reading.result("difference", rows, column, 0.2, difference)
+        if table.kinds[mention.column] == DATE:
+            return None
+        return reading.computed("difference", cells, doubt, shown(abs(difference), values))
     if "than" not in words:
         return None
-    reading.explained.add(words.index("than"))
-    is_true = first > second if reading.match["up"] else first < second
-    return reading.result("compare", rows, column, 0.2, "yes" if is_true else "no")
+    is_true = difference > 0 if reading.match["up"] else difference < 0
+    return reading.computed("compare", cells, doubt, "yes" if is_true else "no")
 
 
 def either(reading: Reading) -> Result | None:
@@ -403,6 +257,7 @@ def either(reading: Reading) -> Result | None:
     reading.explain(comparative)
     by_time = comparative[0] in ("first", "earlier", "sooner", "later", "older")
     columns = table.of_kinds(TIMES) if by_time else []
+    columns = columns or [c for c in reading.named_by(comparative[0]) if table.kinds[c] in ORDERED]
     if mention := reading.mention(question.following(comparative), ORDERED):
         columns = [mention.column]
     numbers = table.numbers([row for row, _ in pair], columns[0]) if columns else []
@@ -435,10 +290,10 @@ def yes_or_no(reading: Reading) -> Result | None:
     return reading.result("yes or no", rows, mention.column, 0.5 * (1 - mention.share))
 
 
-def shown(number: Decimal | float, values: Sequence[tuple[Value, int]] = ()) -> str:
+def shown(number: Decimal | float, values: Iterable[Value] = ()) -> str:
     """A computed number with the unit of the values."""
     digits = f"{round(Decimal(number), 2).normalize():f}"
-    unit = common_unit(value for value, _ in values)
+    unit = common_unit(values)
     return f"{digits} {unit}" if unit and unit not in (DATE, DURATION) else digits
 
 

@@ -11,6 +11,7 @@ from spanwise.types import AnswerSpan, Document, Hit, Passage, Span
 
 from ...corpora.tables import find_tables, may_hold_rows
 from ...index.analysis import Analyzer
+from .column_names import Similarity, WordEncoder
 from .lookup import Result, look_up
 from .table_text import MAX_CELL, TableText
 
@@ -59,18 +60,27 @@ class TableAnswer:
 
 
 class TableFinder:
-    """The tables of the documents of a commit. Those of some documents are kept."""
+    """The tables of the documents of a commit. Those of some documents are kept.
 
-    def __init__(self, analyzer: Analyzer, document_of: Callable[[str], Document]) -> None:
+    `encoder` returns what tells which words mean much the same; None compares words alone.
+    """
+
+    def __init__(
+        self,
+        analyzer: Analyzer,
+        document_of: Callable[[str], Document],
+        encoder: Callable[[], WordEncoder] | None = None,
+    ) -> None:
         self._analyzer = analyzer
         self._document_of = document_of
+        self._similarity = Similarity(encoder) if encoder else None
         self._kept: dict[str, tuple[Document, list[TableText]]] = {}
 
     def best(self, question: str, hits: Sequence[Hit]) -> TableAnswer | None:
         """The best result; a doubt lowers its confidence if another table says something else as well."""
         results = []
         for document, table, passage in self._near(hits):
-            if result := look_up(question, table, self._context(document, passage)):
+            if result := look_up(question, table, self._context(document, passage), self._similarity):
                 results.append((result, table, document))
         if not results:
             return None

@@ -155,6 +155,10 @@ class TableText:
             return []
         return [(value.number, row) for value, row in values]
 
+    def unit(self, column: int) -> str:
+        """The unit of the first values of a column; "" without one."""
+        return common_unit(value for value, _ in self.values(range(len(self.rows))[:SAMPLE], column)) or ""
+
     def places(self, stem: str) -> Iterator[tuple[int, int]]:
         """Row and column of each word that begins as a stem does; it may have another stem."""
         is_number = stem.isdecimal()
@@ -183,6 +187,8 @@ class TableText:
                     is_yes_no = row[column].lower() in YES | NO
                     words = "words" if len(row[column]) <= MAX_CELL else "prose"
                     counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
+            if not any(row[column].lower() in YES for row in self.rows[:SAMPLE]):
+                counts["words"] += counts.pop("yes-no", 0)
             kinds.append(max(counts, key=counts.__getitem__, default="words"))
         return kinds
 
