@@ -54,7 +54,7 @@ def write_passages(path: Path, folder: Path) -> None:
 
 
 def recalls(library: spanwise.Library, rows: Iterable[Row]) -> dict[str, float]:
-    """Recall@5 in per cent of the last turn alone, with earlier ones joined to it, and with a history."""
+    """Recall@5 of the last turn alone, with earlier ones joined to it, and with a history."""
     figures: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         relevant = {f"{passage['document_id']}.txt" for passage in row["contexts"]}
@@ -65,11 +65,11 @@ def recalls(library: spanwise.Library, rows: Iterable[Row]) -> dict[str, float]:
             hits = library.search(question, k=DEPTH, history=history_of(earlier))
             documents = list(dict.fromkeys(hit.passage.document_id for hit in hits))
             figures[name].append(len(relevant.intersection(documents[:K])) / len(relevant))
-    return {name: round(100 * fmean(values), 1) for name, values in figures.items()}
+    return {name: fmean(values) for name, values in figures.items()}
 
 
 def rewrites(library: spanwise.Library, rows: Iterable[Row]) -> dict[str, float]:
-    """The figures of `rewrites-a`: shares in per cent, and other words per turn."""
+    """The figures of `rewrites-a`: shares, and other words per turn."""
     analyzer = library.analyzer
 
     def content(text: str) -> set[str]:
@@ -93,10 +93,10 @@ def rewrites(library: spanwise.Library, rows: Iterable[Row]) -> dict[str, float]
         totals["other words"] += len(ours - content(row["rewrite"]))
     n_unchanged = totals["unchanged"]
     return {
-        "unchanged left alone": round(100 * (1 - totals["unchanged changed"] / n_unchanged), 1),
-        "others changed": round(100 * totals["others changed"] / totals["others"], 1),
-        "earlier words added": round(100 * totals["added"] / totals["to add"], 1),
-        "other words per turn": round(totals["other words"] / (n_unchanged + totals["others"]), 2),
+        "unchanged left alone": 1 - totals["unchanged changed"] / n_unchanged,
+        "others changed": totals["others changed"] / totals["others"],
+        "earlier words added": totals["added"] / totals["to add"],
+        "other words per turn": totals["other words"] / (n_unchanged + totals["others"]),
     }
 
 
@@ -108,8 +108,7 @@ def main() -> None:
     options = parser.parse_args()
     passages = options.data / "mtrag" / "un-a.jsonl"
     questions = options.data / "mtrag" / "rewrites-a.jsonl"
-    turns = rows_of(passages, options.half)
-    answerable = [row for row in turns if row["answerability"] == ["ANSWERABLE"]]
+    answerable = [row for row in rows_of(passages, options.half) if row["answerability"] == ["ANSWERABLE"]]
     with TemporaryDirectory() as folder:
         write_passages(passages, Path(folder))
         with spanwise.open(folder, cache=False) as library:

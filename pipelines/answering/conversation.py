@@ -11,13 +11,13 @@ TREC 2019. Deviations: phrases are added instead of single words, and dependence
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from spanwise.types import Answer, Hit, Passage, Summary
 
-from ...index.analysis import STOP_WORDS, Analyzer
+from ...index.analysis import Analyzer
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
@@ -30,22 +30,18 @@ MAX_ADDED = 6  # words
 MIN_WEIGHT = 0.2  # of a phrase that is added, as a share of the best one
 NAME_WEIGHT = 2.0
 QUOTE_WEIGHT = 0.3  # of the names of an answer, against 1 for the words of a question
-FADING = 0.35  # of the weight of earlier turns at a change of the subject
+FADING = 0.2  # of the weight of earlier turns at a change of the subject
 REPLACED_FADING = 0.1  # of words in whose place others stand
 MIN_QUOTED = 3  # different words of a quote
 MAX_QUOTES = 20  # of an answer that are looked for
 MAX_HOLDING = 20  # passages in which a quote is looked for
 MAX_FRAGMENT = 80  # characters of words that may take the place of others
 RANK = 5  # added to each rank before rankings are fused: the first ranks count most
-RECENT = 0.9  # the weight of the ranking for the last two questions, against 1
+RECENT = 0.95  # the weight of the ranking for the last two questions, against 1
 SAME_DOCUMENT = 0.02  # for a hit in the document of the last answer: less than a rank at the top
 
-DEFINITE = frozenset("the this that these those such".split())
 PREPOSITION = "on|in|at|for|from|with|by|to|of|during|after|before|since|until|about"
 DETERMINER = "the|an?|this|that|these|those|my|our|your"
-COMPLEMENT = frozenset(
-    f"{PREPOSITION}|that|between|which|who|where|when".split("|")
-)  # what may follow a noun
 # Terms without a topic: they neither make a question stand alone nor are added to the next one.
 LIGHT = frozenset(
     """
@@ -143,7 +139,7 @@ def words_of(text: str, analyzer: Analyzer) -> list[Word]:
         is_first = bool(SENTENCE_END.search(text[end : token.start])) or not words
         end = token.end
         is_capital = any(map(str.isupper, written[1 if is_first else 0 :]))
-        is_content = token.word not in FUNCTION_WORDS and (len(token.word) > 1 or token.word.isdigit())
+        is_content = token.word not in FUNCTION_WORDS
         is_name = is_content and (is_capital or any(map(str.isdigit, written)))
         is_topic = is_name or (is_content and term not in LIGHT)
         words.append(Word(written, token.word, term, token.start, is_name, is_topic))
@@ -181,9 +177,7 @@ def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) ->
     new = [word for word in own if word.term not in known]
     if DEFINING.match(question) or any(word.is_name for word in new):
         return not own
-    if len(new) == len(own) < 2 or (len(new) == len(own) == 2 and not is_asking):
-        return True
-    return len(own) <= 2 and _has_open_noun(words)
+    return len(new) == len(own) <= (1 if is_asking else 2)
 
 
 def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
@@ -191,15 +185,6 @@ def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
     starts = [word.start for word in words if word.is_topic]
     opening = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)[: min(starts, default=None)]
     return bool(OPEN_PRONOUN.search(opening))
-
-
-def _has_open_noun(words: Sequence[Word]) -> bool:
-    """True for a noun with "the" or "this" and nothing after it that tells which one."""
-    for left, word, after in zip(words, words[1:], [*words[2:], None], strict=False):
-        is_noun = left.word in DEFINITE and word.is_topic and not word.is_name
-        if is_noun and (after is None or (after.word in STOP_WORDS and after.word not in COMPLEMENT)):
-            return True
-    return False
 
 
 def with_fragment(question: str, before: str) -> str:
@@ -254,12 +239,8 @@ class Topics:
     def add(self, text: str, words: Sequence[Word], weight: float = 1.0) -> None:
         """Mention the phrases of a turn."""
         self.phrases = [*phrases_of(text, words), *self.phrases]
-        self.mention([word for word in words if word.is_topic], weight)
-
-    def mention(self, words: Iterable[Word], weight: float) -> None:
-        """Make terms count more."""
-        for word in words:
-            self.weights[word.term] = self.weights.get(word.term, 0.0) + weight
+        for term in terms_of(words):
+            self.weights[term] = self.weights.get(term, 0.0) + weight
 
     def fade(self, factor: float, terms: Collection[str]) -> None:
         """Make terms count less."""
@@ -322,7 +303,6 @@ class Context:
         added: list[Word] = []
         if is_following:
             added = topics.missing(words, self.idf)
-            topics.mention(added, QUOTE_WEIGHT)
         elif terms_of(words).isdisjoint(topics.weights):
             topics.fade(FADING, topics.weights.keys())
         topics.add(text, words)

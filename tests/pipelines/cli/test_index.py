@@ -33,7 +33,7 @@ def test_the_report_and_the_hits_have_their_keys(run, folder):
     )
     record = json.loads(out)
     assert code == 0
-    assert list(record) == ["question", "retriever", "hits", "searched_for", "is_unknown"]
+    assert list(record) == ["question", "understood", "retriever", "hits", "searched_for", "is_unknown"]
     assert list(record["hits"][0]) == ["rank", "score", "scores", *PLACE, "display", "duplicates"]
     assert record["hits"][0]["document"] == "sub/weir.html"
 
