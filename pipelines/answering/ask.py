@@ -49,7 +49,7 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.65  # of what is looked up
+MIN_TABLE_CONFIDENCE = 0.75  # of what is looked up
 MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
