@@ -349,6 +349,7 @@ def _consistent(conditions: Sequence[Condition]) -> list[Condition]:
     """The conditions that one row fulfils, without those that are parts of cells and fit no such row."""
     fitting: list[Condition] = []
     for condition in sorted(conditions, key=lambda c: (-len(c.tokens), not c.is_exact)):
-        if condition.is_exact or frozenset.intersection(condition.rows, *(c.rows for c in fitting)):
+        others = [c.rows for c in fitting]
+        if condition.is_exact or condition.rows.intersection(*others):
             fitting.append(condition)
     return fitting
