@@ -50,7 +50,8 @@ PHRASES: list[tuple[str, str, str, Collection[str]]] = [
     ("call ring reach", "phone telephone tel mobile contact", "", ()),
     ("write reach", "email mail", "", ()),
     ("often", "times count frequency", "", ()),
-    ("open close shut", "hours opening open", "", ()),
+    ("open", "hours opening open", "", ()),
+    ("close shut", "hours closing close", "", ()),
     ("win title", "winner champion", "", ()),
     ("start begin since", "start begin from since", "", ()),
     ("end leave until till expire", "end until to left expires", "", ()),
@@ -113,11 +114,11 @@ class ColumnNames:
         with_unit = [c for c, units in enumerate(self._units) if not phrase.units.isdisjoint(units)]
         return with_unit or self.table.of_kinds(phrase.kinds)
 
-    def similar(self, words: Sequence[str], similarity: Similarity) -> Iterator[tuple[int, int, float]]:
-        """The number of a word, a column with a name that means much the same, and how much."""
+    def similar(self, words: Sequence[str], similarity: Similarity) -> Iterator[tuple[int, int]]:
+        """The number of a word, and a column with a name that means much the same."""
         for word, row in enumerate(similarity(words, self.texts)):
             for column in np.flatnonzero(row >= max(MIN_SIMILARITY, row.max(initial=0) - MARGIN)):
-                yield word, int(column), float(row[column])
+                yield word, int(column)
 
     @cached_property
     def _units(self) -> list[set[str]]:

@@ -208,7 +208,7 @@ class Question:
         others = [i for i in others if not self.words[i].isdecimal()]
         similar: dict[int, set[int]] = defaultdict(set)
         if similarity and others:
-            for place, column, _ in self.names.similar([self.words[i] for i in others], similarity):
+            for place, column in self.names.similar([self.words[i] for i in others], similarity):
                 similar[column].add(others[place])
         for column in sorted({*named, *meant, *similar}):
             tokens = frozenset(named[column]) | meant[column] | similar[column]

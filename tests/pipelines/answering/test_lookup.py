@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from spanwise.corpora.tables import find_tables
 from spanwise.index.analysis import Analyzer
+from spanwise.pipelines.answering.column_names import Similarity
 from spanwise.pipelines.answering.lookup import look_up
 from spanwise.pipelines.answering.table_text import TableText
 from spanwise.types import Document
@@ -101,3 +103,47 @@ def test_different_currencies_are_not_compared():
 def test_a_count_of_no_rows_is_no_result_because_it_has_no_cells():
     result = asked("How many winners are listed below Ines Kane?", RACES)
     assert result is None or result.cells
+
+
+TRIPS = """Trip | Weight (kg) | Planned (EUR) | Paid (EUR) | Phone | Day
+Oberau, mill | 12 | 100 | 140 | 020 7720 7243 | 2024-11-04
+Oberau, church | 30 | 80 | 75 | 020 8671 7111 | 2024-11-05
+Lindach, mill | 8 | 60 | 90 | 020 8769 0484 | 2024-12-04"""
+BUSES = """Stop | 701 | 703
+Oberau | 5:42 | 6:12
+Lindach | 5:53 | 6:20"""
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How heavy is the mill in Lindach?", "8"),
+        ("What number do I call to reach the church in Oberau?", "020 8671 7111"),
+        ("Which trip was on 4 December 2024?", "Lindach, mill"),
+        ("How much more was paid than planned for the mill in Lindach?", "30"),
+    ],
+)
+def test_people_say_it_in_other_words(question, value):
+    assert asked(question, TRIPS).values == (value,)
+
+
+def test_numbers_name_columns():
+    result = asked("What time does bus 703 leave Lindach?", BUSES)
+    assert result.values == ("6:20",)
+
+
+class Vectors:
+    """Gives the words of one meaning one vector."""
+
+    def encode_questions(self, texts):
+        return [np.eye(2, dtype=np.float32)[[int(text in ("bricks", "Pieces"))]] for text in texts]
+
+
+def test_words_of_one_meaning_name_a_column():
+    document = Document("a", "text/html", "", "", "Set | Pieces\nCastle | 351\nFarm | 40")
+    [table] = find_tables(document)
+    text = TableText(document.text, table, Analyzer())
+    question = "How many bricks are in the Castle?"
+    assert look_up(question, text, (), Similarity(Vectors)).values == ("351",)
+    without = look_up(question, text)
+    assert without is None or without.unexplained or without.values != ("351",)
