@@ -49,7 +49,8 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.75  # of what is looked up
+MIN_TABLE_CONFIDENCE = 0.75  # of a cell that is looked up
+MIN_COMPUTED_CONFIDENCE = 0.65  # of what is computed from cells
 MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
@@ -378,7 +379,8 @@ class Answerer:
 
     def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
         """True where the result of a table is to be shown instead of the best span."""
-        if table.confidence < max(MIN_TABLE_CONFIDENCE, self.options.threshold or 0.0):
+        least = MIN_COMPUTED_CONFIDENCE if table.result.is_computed else MIN_TABLE_CONFIDENCE
+        if table.confidence < max(least, self.options.threshold or 0.0):
             return False
         if best is None or table.holds(best.span):
             return True
