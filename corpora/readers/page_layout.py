@@ -62,7 +62,7 @@ MAX_ROW_GAP = 4.0  # times the size of type, between the rows of a table
 MIN_COLUMN_GAP = 0.5  # times the size of type, between columns
 MAX_CELL = 30  # characters in the mean cell of a column
 MAX_LONG_CELL = 60  # the same of one column of three or more
-MARK = re.compile(r"\W{1,2}|[o§]|\(?\w{1,4}[.)]?")  # of a list
+LIST_MARK = re.compile(r"\W{1,2}|[o§]|\(?\w{1,4}[.)]?")  # of a list
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
 Item = TypeVar("Item")
@@ -312,7 +312,7 @@ def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
 def _are_cells(columns: Sequence[Sequence[Line]]) -> bool:
     """True if the texts of columns are short, and two columns are no list with its marks."""
     lengths = sorted(sum(len(cell.text) for cell in column) / len(column) for column in columns)
-    is_list = len(columns) == 2 and all(MARK.fullmatch(cell.text.strip()) for cell in columns[0])
+    is_list = len(columns) == 2 and all(LIST_MARK.fullmatch(cell.text.strip()) for cell in columns[0])
     longest = MAX_CELL if len(columns) == 2 else MAX_LONG_CELL
     return lengths[-2] <= MAX_CELL and lengths[-1] <= longest and not is_list
 

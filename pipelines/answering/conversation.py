@@ -56,7 +56,7 @@ LIGHT = frozenset(
 )
 SENTENCE_END = re.compile(r"[.?!:\n]")
 JOINED = re.compile(r"[\s’'\"“”&/-]*")  # between two words of a phrase
-MARK = re.compile(r"\s*\[\d+\]\s*|\n+(?:\d+\. )?")  # of a citation, or of a step
+QUOTE_MARK = re.compile(r"\s*\[\d+\]\s*|\n+(?:\d+\. )?")  # of a citation, or of a step
 ASKING = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had|may|might|must|how|what"
     r"|who|whom|whose|when|where|why|which|tell|explain|show|list|give|find|describe|define|compare)\b",
@@ -322,7 +322,7 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
         if turn["role"] == "user":
             turns.append(turn)
             continue
-        parts = MARK.split(turn["content"])[:MAX_QUOTES]
+        parts = QUOTE_MARK.split(turn["content"])[:MAX_QUOTES]
         quoted = [quote for part in parts if (quote := quote_of(part, snapshot, analyzer))]
         documents = {passage.document_id for passage, _ in quoted}
         for passage, sentence in quoted:
