@@ -56,7 +56,7 @@ LIGHT = frozenset(
 )
 SENTENCE_END = re.compile(r"[.?!:\n]")
 JOINED = re.compile(r"[\s’'\"“”&/-]*")  # between two words of a phrase
-QUOTE_MARK = re.compile(r"\s*\[\d+\]\s*|\n+(?:\d+\. )?")  # of a citation, or of a step
+QUOTE_MARK = re.compile(r"\s{0,3}\[\d+\]\s{0,3}|\n+(?:\d+\. )?")  # of a citation, or of a step
 ASKING = re.compile(
     r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had|may|might|must|how|what"
     r"|who|whom|whose|when|where|why|which|tell|explain|show|list|give|find|describe|define|compare)\b",
