@@ -12,7 +12,8 @@ from spanwise.types import AnswerSpan, Document, Hit, Passage, Span
 from ...corpora.tables import find_tables, may_hold_rows
 from ...index.analysis import Analyzer
 from .column_names import Similarity, WordEncoder
-from .lookup import Result, look_up
+from .lookup import look_up
+from .table_reading import Result
 from .table_text import MAX_CELL, TableText
 
 # P(right) = 1 / (1 + exp(-(SLOPE * score + OFFSET))), fitted on WikiTableQuestions.
