@@ -21,7 +21,7 @@ MAX_TEXTS = 10_000  # whose vectors are kept
 # What people say, the names of the columns that they ask for, else the units, else the kinds of columns.
 PHRASES: list[tuple[str, str, str, Collection[str]]] = [
     ("who", "name player winner driver rider person athlete candidate artist author president coach", "", ()),
-    ("when", "date year season time day month hours opening open due deadline", "", TIMES),
+    ("when", "date year season time day month hours due deadline", "", TIMES),
     ("where", "location venue place city country town site region address room", "", ()),
     (
         "cost pay paid payment charge spend spent price fee expensive cheap cheaper cheapest",

@@ -303,18 +303,17 @@ def _answers_of(question: Question) -> list[Condition]:
     table = question.table
     negation = {i for match in NEGATION.finditer(question.text) for i in question.within(match)}
     asked = NO if NEGATION.search(question.text) else YES
-    return [
-        Condition(
-            mention.column,
-            mention.tokens | negation,
-            rows,
-            True,
-        )
+    named = [
+        mention
         for mention in question.mentions
-        if (rows := frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked))
-        and mention.is_named
-        and (table.kinds[mention.column] == "yes-no" or (asked is NO and negation))
+        if mention.is_named and (table.kinds[mention.column] == "yes-no" or negation)
     ]
+    conditions = []
+    for mention in named:
+        rows = frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked)
+        if rows:
+            conditions.append(Condition(mention.column, mention.tokens | negation, rows, True))
+    return conditions
 
 
 def readings(question: Question) -> Iterator[list[Condition]]:
