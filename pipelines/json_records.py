@@ -43,6 +43,7 @@ def answer_record(answer: Answer) -> Record:
         "answer": answer_span_record(answer.best) if answer.best else None,
         "computed": computed_record(answer.computed) if answer.computed else None,
         "candidates": [answer_span_record(each) for each in answer.candidates],
+        "table": asdict(answer.table) if answer.table else None,
         "parts": [answer_span_record(part) for part in answer.parts],
         "steps": [{**span_record(step), "line": step.line, "display": shown(step)} for step in answer.steps],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],

@@ -110,6 +110,23 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class TablePart:
+    """The rows of a table around a cell.
+
+    Attributes:
+        columns: the names of the columns; "" for one without a name.
+        rows: the words of the cells of some neighbouring rows.
+        row: the index of the cell's row in `rows`.
+        column: the index of its column.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A retrieval unit: `text == document.text[start:end]`, and where a person finds it.
 

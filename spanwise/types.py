@@ -24,6 +24,7 @@ from .documents import (
     Step as Step,
     SyncReport as SyncReport,
     Table as Table,
+    TablePart as TablePart,
     blanked as blanked,
     within as within,
 )
@@ -203,6 +204,7 @@ class Answer:
         computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
         understood: the question that is asked of the documents, where a conversation changes it; else "".
+        table: the rows around `best`, if it is a cell that was looked up; else None.
     """
 
     question: str
@@ -230,6 +232,7 @@ class Answer:
     computed: Computed | None = None
     steps: tuple[Step, ...] = ()
     understood: str = ""
+    table: TablePart | None = None
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:

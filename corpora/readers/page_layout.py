@@ -62,7 +62,7 @@ MAX_ROW_GAP = 4.0  # times the size of type, between the rows of a table
 MIN_COLUMN_GAP = 0.5  # times the size of type, between columns
 MAX_CELL = 30  # characters in the mean cell of a column
 MAX_LONG_CELL = 60  # the same of one column of three or more
-LIST_MARK = re.compile(r"\W{1,2}|[o§]|\(?\w{1,4}[.)]?")  # of a list
+LIST_MARK = re.compile(r"\W{1,2}|[o§]|\(?\w{1,4}[.)]?")
 MIN_CONTINUING = 0.3  # share of the lines that do not begin like a sentence or a number
 
 Item = TypeVar("Item")
@@ -276,7 +276,7 @@ def with_bars(lines: Sequence[Line]) -> Iterator[Line]:
 
     Text is a table if three rows or more have their pieces in the same columns, most of them in all columns.
     """
-    for rows in runs(lines, _are_no_rows):
+    for rows in runs(lines, _ends_table):
         columns = _columns(rows)
         for row in rows:
             cells = dict.fromkeys(columns, "")
@@ -286,7 +286,7 @@ def with_bars(lines: Sequence[Line]) -> Iterator[Line]:
             yield replace(row, text=" | ".join(cells.values())) if columns else row
 
 
-def _are_no_rows(above: Line, below: Line) -> bool:
+def _ends_table(above: Line, below: Line) -> bool:
     """True unless both lines have several pieces, the second one close below the first."""
     is_row = len(above.pieces) > 1 and len(below.pieces) > 1
     return not is_row or not 0 < above.height - below.height < MAX_ROW_GAP * above.size

@@ -398,6 +398,7 @@ class Answerer:
         return replace(
             answer,
             best=None if computed else spans[0],
+            table=None if computed else table.around(*cells[0]),
             parts=tuple(spans) if len(spans) > 1 else (),
             computed=computed,
             alternatives=(),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
 
-from spanwise.types import AnswerSpan, Document, Hit, Passage, Span
+from spanwise.types import AnswerSpan, Document, Hit, Passage, Span, TablePart
 
 from ...corpora.tables import find_tables, may_hold_rows
 from ...index.analysis import Analyzer
@@ -21,6 +21,7 @@ SLOPE = 1.3
 OFFSET = 1.8
 RIVAL = 0.1  # the difference of scores below which another table's other answer is a doubt
 DOUBT = 1.0
+N_AROUND = 2  # rows that are shown above and below a cell
 MAX_DOCUMENTS = 32  # whose tables are kept
 
 
@@ -55,6 +56,12 @@ class TableAnswer:
         """The span of a row."""
         cells = self.table.bounds[row]
         return self._span(cells[0][0], max(end for _, end in cells))
+
+    def around(self, row: int, column: int) -> TablePart:
+        """A cell with the rows next to it."""
+        first = max(0, row - N_AROUND)
+        rows = self.table.rows[first : row + N_AROUND + 1]
+        return TablePart(self.table.columns, tuple(map(tuple, rows)), row - first, column)
 
     def _span(self, start: int, end: int) -> Span:
         return Span(self.document.id, start, end, self.document.text[start:end])

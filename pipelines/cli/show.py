@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import dropwhile
+from itertools import accumulate, dropwhile
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from spanwise.types import (
     Spelling,
     Summary,
     SummarySentence,
+    TablePart,
 )
 
 from ..answering.overview import overview_lines
@@ -69,6 +70,7 @@ LABELS = {
 }
 LINE_EVERY_S = 30.0  # of progress where stderr is no terminal
 MAX_QUOTE = 280  # characters
+MAX_LINE = 78
 MAX_PLACES = 3
 MAX_FIRST_WORDS = 70  # characters
 EXPLAIN = "see why with: --explain"
@@ -250,7 +252,7 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
         if note := unread_note(answer):
             _show_dim(f"  {note}: {listing} --rejected")
     else:
-        _show_best(answer.best)
+        _show_best(answer.best, answer.table)
         for line in step_lines(answer.steps):
             show("  ", _cut(line))
         for part in answer.parts[1:]:
@@ -295,12 +297,14 @@ def _others(above: Sequence[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterat
             yield other
 
 
-def _show_best(best: AnswerSpan) -> None:
+def _show_best(best: AnswerSpan, table: TablePart | None = None) -> None:
     words = shown(best.span)
     sentence = shown(best.context)
     sure = f" ({best.verdict_confidence:.0%})" if best.verdict_confidence else ""
     show((f"{best.verdict}{sure}: " if best.verdict else "", "bold"), (words, "bold green"))
-    if sentence != words:
+    if table:
+        _show_table(table)
+    elif sentence != words:
         before, quote, after = sentence.partition(words)
         show("  “", before, (quote, "bold green"), after, "”")
     _show_dim(f"  {place(best)}{_confidence(best)}")
@@ -309,6 +313,23 @@ def _show_best(best: AnswerSpan) -> None:
         _show_dim(f"  also in {'; '.join(map(place, agreeing[:MAX_PLACES]))}{more}")
     if best.duplicates:
         _show_dim(f"  {near_duplicates(best.duplicates)}")
+
+
+def _show_table(table: TablePart) -> None:
+    """Print the first column and that of the cell, and as many others as fit into a line."""
+    lines = [[_cut(cell, MAX_WORD) for cell in line] for line in (table.columns, *table.rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    order = dict.fromkeys([0, table.column, *range(len(widths))])
+    total = accumulate(widths[column] + 2 for column in order)
+    columns = sorted(column for column, end in zip(order, total, strict=True) if end <= MAX_LINE)
+    cell = (table.row, table.column)
+    for number, line in enumerate(lines, start=-1):
+        row_style = "bold" if number == table.row else "dim"
+        parts = [
+            (f"  {line[column]:{widths[column]}}", "bold green" if (number, column) == cell else row_style)
+            for column in columns
+        ]
+        show(*parts)
 
 
 def _show_other(other: AnswerSpan, before: str = "") -> None:

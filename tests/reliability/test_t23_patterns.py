@@ -63,6 +63,11 @@ def patterns() -> dict[str, tuple[Pattern, set[str]]]:
                             by_place[place] = compiled(arguments, module), how or set(MEASURED.values())
                         elif attr in MEASURED:
                             by_place[place] = compiled(arguments[:1], module), {MEASURED[attr]}
+        named = vars(importlib.import_module(module)) if "re.compile" in source else {}
+        for name, value in named.items():
+            for number, pattern in enumerate(value if isinstance(value, list) else ()):
+                if isinstance(pattern, re.Pattern):  # of a list that a loop makes
+                    by_place[f"{path.relative_to(ROOT)}:{name}[{number}]"] = pattern, {"fullmatch"}
     return by_place
 
 

@@ -1,5 +1,5 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
-import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post,
+import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post, save,
   shown, stream, style, trouble, unitsAt, visible } from "./dom.js";
 import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
@@ -229,10 +229,13 @@ function choose(number) {
   if (!record?.answer || number < 0 || number >= choices.length) return false;
   chosen = number;
   const { span, places } = choices[number];
+  const table = number === 0 && record.table;
   fill(byId("best"),
     element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`,
       span.verdict_confidence && ` (${percent(span.verdict_confidence)})`),
-    element("blockquote", { class: "quote markdown", dir: "auto", id: "quote" }, inSentence(span)),
+    element("blockquote", { class: "quote markdown", dir: "auto", id: "quote" },
+      table ? element("mark", { class: "span", id: "span" }, inLine(span.display)) : inSentence(span)),
+    table && tablePart(table),
     placeButton(places[0], () => openAmong(places[0]), { id: "open-place" }),
     confidenceMeter(span.confidence, record.threshold),
     number === 0 && record.steps.length > 0 && element("ol", { id: "steps" }, stepPlaces(span).slice(0, STEPS).map((place, at, all) =>
@@ -253,6 +256,15 @@ function choose(number) {
   if (number) say(`Answer ${number + 1} of ${choices.length}: ${span.display}`);
   if (!narrow.matches || isOpen()) openPlace(allPlaces(), allPlaces().indexOf(places[0]));
   return true;
+}
+
+/** The rows of a table around a cell, with its row, its column and itself marked. */
+function tablePart({ columns, rows, row, column }) {
+  const chosen = (is) => is && "chosen";
+  const cell = (words, y, x) => (y === row && x === column ? element("mark", { class: "span" }, inLine(words)) : inLine(words));
+  return element("div", { class: "table", tabindex: "0" }, element("table", {},
+    element("thead", {}, element("tr", {}, columns.map((name, x) => element("th", { scope: "col", class: chosen(x === column) }, inLine(name))))),
+    element("tbody", {}, rows.map((cells, y) => element("tr", { class: chosen(y === row) }, cells.map((words, x) => element("td", { class: chosen(x === column) }, cell(words, y, x))))))));
 }
 
 /** The address of the question without its conversation. */
@@ -361,10 +373,18 @@ function drawComputed({ operation, value, cells, first, words, documents }) {
       element("ol", { class: "cells" }, shown.map((place, at) => element("li", { dir: "auto" },
         words ? [placeButton(place, () => openAt(places, at)), note(counted(documents[at].count, "place"))]
           : button(inLine(place.text), () => openAt(places, at), { class: "inline" })))),
-      places.length > shown.length && note(`and ${places.length - shown.length} more`)),
+      places.length > shown.length && note(`and ${places.length - shown.length} more`),
+      words && documents.length > 0 && button("Save the list as CSV", () => saveList(documents), { class: "plain" })),
     footnote());
   say(places.length ? `${value}, in ${citation(places[0])}.` : `${value}.`);
   remember(value);
+}
+
+function saveList(documents) {
+  const field = (value) => `"${String(value).replace(/^[=+@-]/, "'$&").replaceAll('"', '""')}"`; // a quote is no formula
+  const rows = documents.map(({ document: name, count, places: [first] }) => [name, count, first.line ?? "", first.page ?? "", first.display_sentence]);
+  const lines = [["document", "places", "line", "page", "first"], ...rows].map((row) => row.map(field).join(","));
+  save(new Blob([lines.join("\r\n") + "\r\n"], { type: "text/csv" }), "list.csv");
 }
 
 /** A declined question: candidates, passages to look at, and words that no document mentions. */

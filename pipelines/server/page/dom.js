@@ -139,8 +139,12 @@ export async function get(path, parameters = {}, options = {}) {
 /** Saves the file of a document, which the browser opens; a link could not send the token. */
 export async function openFile(id) {
   const response = await reach(`/api/document/file?${new URLSearchParams({ id })}`, { method: "GET" }, {});
-  const href = URL.createObjectURL(await response.blob());
-  element("a", { href, download: id.split("/").pop() }).click();
+  save(await response.blob(), id.split("/").pop());
+}
+
+export function save(blob, download) {
+  const href = URL.createObjectURL(blob);
+  element("a", { href, download }).click();
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 

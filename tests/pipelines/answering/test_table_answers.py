@@ -48,6 +48,15 @@ def test_a_cell_answers_with_its_place_and_its_row(library):
     assert library.document("plans.md").text[answer.span.start : answer.span.end] == "450 EUR"
 
 
+def test_a_cell_is_shown_among_its_neighbours(library, capsys):
+    answer = answer_to(library, "What is the price of the Pro plan per year?")
+    assert answer_record(answer)["table"]["columns"][1] == "Price per year"
+    assert answer.table.rows[answer.table.row][answer.table.column] == "450 EUR"
+    show_answer(answer)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[3:5] == [["Pro", "450", "EUR", "50", "yes"], ["Campus", "900", "EUR", "400", "yes"]]
+
+
 def test_a_cell_of_yes_or_no_gives_the_verdict(library):
     answer = answer_to(library, "Does the Basic plan include phone support?")
     assert (answer.verdict, answer.text) == ("no", "no")
