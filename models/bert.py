@@ -99,8 +99,8 @@ def bert_backbone(checkpoint: Checkpoint) -> Bert | None:
     return _with_weights(Bert(config), checkpoint, PREFIX)
 
 
-def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
-    """The span model of a checkpoint in float32.
+def bert_span_model(checkpoint: Checkpoint, keeps_bf16: bool = False) -> BertSpanModel | None:
+    """The span model of a checkpoint in float32, for inference also with the weights in bf16 that are so.
 
     None if it is neither a plain BERT nor an MPNet, or lacks a weight or the head.
     """
@@ -108,7 +108,7 @@ def bert_span_model(checkpoint: Checkpoint) -> BertSpanModel | None:
     if config is None:
         return None
     has_evidence = f"{EVIDENCE_HEAD}.weight" in checkpoint.weights
-    return _with_weights(BertSpanModel(config, has_evidence), checkpoint)
+    return _with_weights(BertSpanModel(config, has_evidence), checkpoint, keeps_bf16=keeps_bf16)
 
 
 def span_model_names(config: BertConfig, names: Iterable[str]) -> dict[str, str]:
@@ -143,7 +143,9 @@ def published_names(model: BertSpanModel) -> dict[str, str]:
     return published
 
 
-def _with_weights(model: Model, checkpoint: Checkpoint, prefix: str = "") -> Model | None:
+def _with_weights(
+    model: Model, checkpoint: Checkpoint, prefix: str = "", keeps_bf16: bool = False
+) -> Model | None:
     """The model with the weights of a checkpoint, not copied; None if one is missing or has another shape.
 
     `prefix`: left out of our names in a span model.
@@ -153,7 +155,9 @@ def _with_weights(model: Model, checkpoint: Checkpoint, prefix: str = "") -> Mod
     needed = model.state_dict()
     if any(name not in weights or weights[name].shape != tensor.shape for name, tensor in needed.items()):
         return None
-    model.load_state_dict({name: weights[name].float() for name in needed}, assign=True)
+    kept = (torch.float32, torch.bfloat16) if keeps_bf16 else (torch.float32,)
+    state = {name: weights[name] if weights[name].dtype in kept else weights[name].float() for name in needed}
+    model.load_state_dict(state, assign=True)
     model.requires_grad_(False).eval()
     return model
 

@@ -188,7 +188,7 @@ def read_quantized(path: Path) -> Checkpoint:
         for key, tensor in stored.items():
             name, _, kind = key.rpartition(":")
             if kind == "f32":
-                weights[name] = tensor
+                weights[name] = tensor.clone()  # no view, which would keep the whole file mapped
             elif kind == "q8":
                 weights[name] = tensor.float() * stored[f"{name}:scale"]
             elif kind == "q4":

@@ -160,7 +160,7 @@ def _second_reader(folder: Path, device: str | None, split: Split) -> SpanReader
         from ..models.weights import read_quantized
         from .span_reader import SpanScores
 
-        model = bert_span_model(read_quantized(folder / SECOND))
+        model = bert_span_model(read_quantized(folder / SECOND), keeps_bf16=True)
         if model is None:
             raise ModelRejected(f"{folder / SECOND} is no reader")
         return SpanScores(model.to(pick_device(device)), owns_model=True)
