@@ -155,8 +155,10 @@ def _with_weights(
     needed = model.state_dict()
     if any(name not in weights or weights[name].shape != tensor.shape for name, tensor in needed.items()):
         return None
-    kept = (torch.float32, torch.bfloat16) if keeps_bf16 else (torch.float32,)
-    state = {name: weights[name] if weights[name].dtype in kept else weights[name].float() for name in needed}
+    precisions = (torch.float32, torch.bfloat16) if keeps_bf16 else (torch.float32,)
+    state = {
+        name: weights[name] if weights[name].dtype in precisions else weights[name].float() for name in needed
+    }
     model.load_state_dict(state, assign=True)
     model.requires_grad_(False).eval()
     return model

@@ -156,6 +156,8 @@ class Calibration:
     stopping: the rule for early exit; None reads all passages.
     verdicts: the rule for "yes" and "no"; None shows neither.
     unseen: what the threshold answers about folders that were left out.
+    sure: the confidence of the small reader from which on its answer stands, for a pair of readers; None
+        reads every question twice.
     """
 
     weights: Mapping[str, float]
@@ -168,6 +170,7 @@ class Calibration:
     stopping: EarlyExit | None = None
     verdicts: VerdictRule | None = None
     unseen: UnseenFolders | None = None
+    sure: float | None = None
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""

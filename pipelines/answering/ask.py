@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, repeat
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
@@ -30,9 +30,9 @@ from .candidates import (
     RankedCandidate,
     Readings,
     adds_words,
-    answer_key,
     candidates,
     content_terms,
+    merge_same_answers,
     ranked_candidates,
     tells_another_rate,
     topic_section,
@@ -72,6 +72,7 @@ class AnswerTrace:
         hits: the retrieved passages, best first.
         readings: the spans of the hits that were read.
         ranked: all candidates, best first.
+        calibration: the calibration of their evidence and confidence.
     """
 
     answer: Answer
@@ -79,6 +80,7 @@ class AnswerTrace:
     hits: Sequence[Hit]
     readings: Readings
     ranked: Sequence[RankedCandidate]
+    calibration: Calibration | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Answerer:
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
         tables: finds tables; None looks nothing up.
+        first: answers with a small reader; its answer stands from the confidence `calibration.sure` on.
         on_progress: called while passages are read.
     """
 
@@ -108,6 +111,7 @@ class Answerer:
     selection: Selection | None = None
     left_out: str = ""
     tables: TableFinder | None = None
+    first: "Answerer | None" = None
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str | Spelling]) -> list[Answer]:
@@ -133,15 +137,35 @@ class Answerer:
             among = self.selection.passage_ids if self.selection else None
             hits = self.retriever.search(texts, self.options.k, among)
         retrieved = time.perf_counter()
-        readings = self.read(texts, hits)
         ms_per_question = 1000 / max(1, len(texts))
-        spent = {
-            "retrieve": (retrieved - began) * ms_per_question,
-            "read": (time.perf_counter() - retrieved) * ms_per_question,
-        }
-        rows = zip(spellings, hits, readings, strict=True)
-        traces = [self._trace(spelling, some, read, spent) for spelling, some, read in rows]
-        return self._read_before_declining(traces)
+        spent = {"retrieve": (retrieved - began) * ms_per_question}
+        traces = self._sure(spellings, hits, spent)
+        waiting = [number for number, trace in enumerate(traces) if trace is None]
+        again = [spellings[number] for number in waiting]
+        rest = [hits[number] for number in waiting]
+        readings = self.read([spelling.text for spelling in again], rest)
+        spent["read"] = (time.perf_counter() - retrieved) * ms_per_question
+        read_again = map(self._trace, again, rest, readings, repeat(spent))
+        answered = [trace or next(read_again) for trace in traces]
+        return self._read_before_declining(answered)
+
+    def _sure(
+        self, spellings: Sequence[Spelling], hits: Sequence[Sequence[Hit]], spent: Mapping[str, float]
+    ) -> list[AnswerTrace | None]:
+        """The answers of the small reader that stand; None for the other questions."""
+        least = self.calibration.sure if self.calibration else None
+        if self.first is None or least is None:
+            return [None] * len(spellings)
+        began = time.perf_counter()
+        readings = self.first.read([spelling.text for spelling in spellings], hits)
+        took = (time.perf_counter() - began) * 1000 / max(1, len(spellings))
+        answered = []
+        for spelling, some, read in zip(spellings, hits, readings, strict=True):
+            ranked = self.first.ranked(spelling.text, some, read)
+            is_sure = bool(ranked) and (ranked[0].confidence or 0.0) >= least
+            trace = self.first._trace(spelling, some, read, {**spent, "read": took}) if is_sure else None
+            answered.append(trace if trace and not trace.answer.no_answer else None)
+        return answered
 
     # Reading, with early exit
 
@@ -227,19 +251,24 @@ class Answerer:
         question = Question(text, terms, idf, self.analyzer.name_terms)
         return candidates(question, hits, readings, self.analyzer.terms)
 
+    def ranked(self, text: str, hits: Sequence[Hit], readings: Readings) -> list[RankedCandidate]:
+        """The candidates of one question, best first."""
+        return ranked_candidates(self.score_candidates(text, hits, readings), self.calibration)
+
     def _trace(
         self, spelling: Spelling, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
     ) -> AnswerTrace:
         """The answer to one question from its readings; `spent` is the time so far, in ms by stage."""
         began = time.perf_counter()
-        ranked = ranked_candidates(self.score_candidates(spelling.text, hits, readings), self.calibration)
+        ranked = self.ranked(spelling.text, hits, readings)
         scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
         answer = self._answer(spelling, hits, len(readings), ranked, {**spent, "rank": scoring})
         if self.tables is not None and self.calibration is not None:
             table = self.tables.best(spelling.text, hits)
             if table is not None and self._is_better(table, answer.best):
                 answer = self._of_table(answer, table, hits)
-        return AnswerTrace(self._placed(answer, spelling.text), spelling, hits, readings, ranked)
+        placed = self._placed(answer, spelling.text)
+        return AnswerTrace(placed, spelling, hits, readings, ranked, self.calibration)
 
     # Answering
 
@@ -468,26 +497,3 @@ def place_of(document_of: Callable[[str], Document], span: Span) -> Passage:
     """The passage of a span's words, whose page, line, label and headings are those of its start."""
     [place] = passages_at(document_of(span.document_id), [(span.start, span.end)])
     return place
-
-
-def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
-    """The answers in their order, best first, each with different words.
-
-    Case, punctuation and articles are ignored. The best answer lists the others in `also_in`, in their order.
-    Another passage is listed only if this is its highest-scored answer. An answer that repeats the words of a
-    better one in its own passage is left out.
-    """
-    highest: dict[int, float] = {}
-    by_words: dict[str, list[AnswerSpan]] = {}
-    for answer in answers:
-        passage_id = answer.passage.id
-        highest[passage_id] = max(answer.score, highest.get(passage_id, answer.score))
-        by_words.setdefault(answer_key(answer.span.readable), []).append(answer)
-    merged = []
-    for best, *others in by_words.values():
-        agreeing: dict[int, AnswerSpan] = {}
-        for other in others:
-            if other.score == highest[other.passage.id] and other.passage.id != best.passage.id:
-                agreeing.setdefault(other.passage.id, other)
-        merged.append(replace(best, also_in=tuple(agreeing.values())))
-    return merged

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from spanwise.types import Bounds, Document, Hit, Passage, PassageMass, ScoredSpan, Span
+from spanwise.types import AnswerSpan, Bounds, Document, Hit, Passage, PassageMass, ScoredSpan, Span
 
 from ...corpora.sentences import sentence_spans
 from ...eval.squad import normalize_answer
@@ -346,3 +346,26 @@ def _sections(passage: Passage, document: Document) -> list[_Section]:
         end = min((other for other, _ in inside if other > begin), default=len(passage.text))
         sections.append(_Section(heading, passage, begin, end, start < 0))
     return sections
+
+
+def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
+    """The answers in their order, best first, each with different words.
+
+    Case, punctuation and articles are ignored. The best answer lists the others in `also_in`, in their order.
+    Another passage is listed only if this is its highest-scored answer. An answer that repeats the words of a
+    better one in its own passage is left out.
+    """
+    highest: dict[int, float] = {}
+    by_words: dict[str, list[AnswerSpan]] = {}
+    for answer in answers:
+        passage_id = answer.passage.id
+        highest[passage_id] = max(answer.score, highest.get(passage_id, answer.score))
+        by_words.setdefault(answer_key(answer.span.readable), []).append(answer)
+    merged = []
+    for best, *others in by_words.values():
+        agreeing: dict[int, AnswerSpan] = {}
+        for other in others:
+            if other.score == highest[other.passage.id] and other.passage.id != best.passage.id:
+                agreeing.setdefault(other.passage.id, other)
+        merged.append(replace(best, also_in=tuple(agreeing.values())))
+    return merged

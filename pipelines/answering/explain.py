@@ -167,7 +167,7 @@ def explained(
     passage_id = best.candidate.scored.passage.id
     hit = next(hit for hit in trace.hits if hit.passage.id == passage_id)
     ids = np.array([passage_id], np.int64)
-    calibration = answerer.calibration
+    calibration = trace.calibration
     threshold = trace.answer.threshold
     formula = None
     if calibration is not None and threshold is not None:
@@ -175,7 +175,7 @@ def explained(
         formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
     return Explanation(
         answer=trace.answer,
-        best=_breakdown(best, answerer),
+        best=_breakdown(best, trace, answerer.snapshot),
         rank=hit.rank,
         scores=tuple(hit.scores.items()),
         ranks=tuple(_stage_rank(trace.spelling.text, ids, stage, answerer.snapshot) for stage in stages),
@@ -184,12 +184,12 @@ def explained(
     )
 
 
-def _breakdown(ranked: RankedCandidate, answerer: Answerer) -> ScoreBreakdown:
-    calibration = answerer.calibration
+def _breakdown(ranked: RankedCandidate, trace: AnswerTrace, snapshot: Snapshot) -> ScoreBreakdown:
+    calibration = trace.calibration
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
     features = asdict(ranked.candidate.features).items()
     return ScoreBreakdown(
-        placed_span(answerer.snapshot.document, answer_span(ranked)),
+        placed_span(snapshot.document, answer_span(ranked)),
         ranked.evidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )
@@ -248,7 +248,7 @@ def _fate(
     ranks = (*(_stage_rank(question, passage_ids, stage, snapshot) for stage in stages), whole)
     own = next((each for each in trace.ranked if each.candidate.scored.span.document_id == name), None)
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
-    best = _breakdown(own, answerer) if own else None
+    best = _breakdown(own, trace, snapshot) if own else None
     return DocumentFate(name, stage, reason, advice, ranks, best)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
@@ -29,7 +29,7 @@ from spanwise.types import (
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...index.store import Store
-from ...models.model_files import BUILTIN
+from ...models.model_files import BUILTIN, FAST
 from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, DuplicateRule
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
@@ -147,6 +147,8 @@ class OpenCommit:
         self, options: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
+        from ...reader.second_reader import SecondReader
+
         on_progress("models", 0, 0)
         key = (options, calibrated, on_progress)
         if self._answerer is not None and self._answerer[0] == key:
@@ -168,6 +170,9 @@ class OpenCommit:
             tables=self.tables,
             on_progress=on_progress,
         )
+        if calibration and calibration.sure is not None and isinstance(reader, SecondReader):
+            alone = self.models.calibration(FAST, reader.first.digest, retriever.name)
+            answerer = replace(answerer, first=replace(answerer, reader=reader.first, calibration=alone))
         self._answerer = (key, answerer)
         return answerer
 

@@ -25,6 +25,7 @@ from spanwise.types import ProgressCallback, no_progress
 
 from ...corpora.datasets.folder_questions import domains_of, read_folder_items
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
+from ...models.model_files import FAST
 from ...reader.evidence import (
     FEATURES,
     SHARED_PASSAGES,
@@ -49,6 +50,7 @@ SURE = 0.92  # share of the verdicts shown that are right
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
 MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder, if it has LEAST_ABSENT such questions
 LEAST_ABSENT = 50
+MAX_LOST = 0.002  # share of the questions that a small reader may lose where it is sure
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
 right answers looks like one without any."""
@@ -107,16 +109,17 @@ def calibrate(
     loaded = load_reader(str(reader))
     observations = observe(folders, reader, full_name(retriever), k, on_progress, every)
     groups = sorted({observation.group for observation in observations})
+    is_pair = isinstance(loaded, SecondReader)
     if len(groups) < 2:
         raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
     fitted_on = f"{len(observations)} questions about {', '.join(groups)}, {retriever}"
-    ends_early = loaded.answers_null and not isinstance(loaded, SecondReader)  # which reads all at once
+    ends_early = loaded.answers_null and not is_pair  # which reads all at once
     whole = fit(observations, loaded.digest, fitted_on, ends_early)
-    by_group: list[list[Judgement]] = []
-    for group in groups:
-        inside = [observation for observation in observations if observation.group == group]
-        outside = [observation for observation in observations if observation.group != group]
-        by_group.append(judge(inside, fit(outside, "", "", ends_early)))
+    by_group = judged_apart(observations, groups, ends_early)
+    if is_pair:
+        alone = observe(folders, reader, full_name(retriever), k, on_progress, every, FAST)
+        sure, by_group = sure_alone(judged_apart(alone, groups, loaded.answers_null), by_group)
+        whole = replace(whole, sure=sure)
     threshold, unseen = unseen_folders(by_group)
     whole = replace(whole, threshold=threshold, unseen=unseen)
     held_out = list(chain.from_iterable(by_group))
@@ -132,6 +135,7 @@ def calibrate(
         "slope": whole.slope,
         "offset": whole.offset,
         "unseen": asdict(unseen),
+        "sure": whole.sure,
         "held_out": held_out_figures(held_out, threshold)
         | {name: held_out_figures(part, threshold) if part else None for name, part in wordings.items()},
         "stopping": stopping
@@ -269,6 +273,41 @@ def judge(observations: Sequence[Observation], calibration: Calibration) -> list
         )
         judgements.append(judgement)
     return judgements
+
+
+def judged_apart(
+    observations: Sequence[Observation], groups: Sequence[str], ends_early: bool
+) -> list[list[Judgement]]:
+    """The judgements of each folder, by a fit on the others."""
+    by_group = []
+    for group in groups:
+        inside = [observation for observation in observations if observation.group == group]
+        outside = [observation for observation in observations if observation.group != group]
+        by_group.append(judge(inside, fit(outside, "", "", ends_early)))
+    return by_group
+
+
+def sure_alone(
+    alone: Sequence[Sequence[Judgement]], pair: Sequence[Sequence[Judgement]]
+) -> tuple[float, list[list[Judgement]]]:
+    """The lowest confidence from which on a small reader's answers stand, and all judgements with these.
+
+    They may lose MAX_LOST of the questions against those of the pair.
+    """
+    both = sorted(
+        zip(chain.from_iterable(alone), chain.from_iterable(pair), strict=True),
+        key=lambda judgements: -judgements[0].confidence,
+    )
+    lost = accumulate(twice.right - once.right for once, twice in both)
+    sure = min(
+        (once.confidence for (once, _), n in zip(both, lost, strict=True) if n <= MAX_LOST * len(both)),
+        default=1.0,
+    )
+    merged = [
+        [once if once.confidence >= sure else twice for once, twice in zip(*judgements, strict=True)]
+        for judgements in zip(alone, pair, strict=True)
+    ]
+    return sure, merged
 
 
 def shown_candidates(observation: Observation, calibration: Calibration) -> tuple[bool, ...]:

@@ -102,10 +102,12 @@ def observe(
     k: int,
     on_progress: ProgressCallback = no_progress,
     every: int = 1,
+    read_by: str = "",
 ) -> list[Observation]:
     """The observations of the questions in `folders`, domain by domain; those in a file are not made again.
 
-    Every n-th question of a domain is asked, in all its wordings. ValueError for `every` below 1.
+    `read_by` names another reader than that in `reader`, the folder that holds the files. Every n-th question
+    of a domain is asked, in all its wordings. ValueError for `every` below 1.
     """
     if every < 1:
         raise ValueError(f"every is {every}; expected 1 for all questions, or more")
@@ -115,7 +117,9 @@ def observe(
         wordings = wordings_of(read_questions(path)[::every], everyday)
         index = reader / RUN / f"index-{domain}"
         with open_encoded(folders / domain, index, [retriever], on_progress) as library:
-            options = AskOptions(k=k, retriever=retriever, reader=str(reader), dedupe=False, read_all=True)
+            options = AskOptions(
+                k=k, retriever=retriever, reader=read_by or str(reader), dedupe=False, read_all=True
+            )
             asker = library.answerer(options, calibrated=False)
             with library.reading() as snapshot:
                 documents = {name: state.sha256 for name, state in snapshot.files().items()}

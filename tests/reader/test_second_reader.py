@@ -51,6 +51,14 @@ def test_the_most_relevant_passages_are_read_again_and_the_others_give_no_span()
     assert best.relevance == (20 + 100) / 2
 
 
+def test_what_the_small_reader_has_read_is_not_read_again():
+    first = reader(float)
+    both = SecondReader(first, reader(float))
+    both.first.read(["who?"], [[passage(1)]], 2)
+    both.read(["who?"], [[passage(1), passage(2)]], 2)
+    assert first.asked == [[[1]], [[2]]]
+
+
 def test_a_question_is_read_as_among_others():
     both = SecondReader(reader(float), reader(lambda number: 1.0))
     groups = [[passage(1), passage(2)], [], [passage(3)]]

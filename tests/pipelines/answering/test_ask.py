@@ -10,8 +10,7 @@ import pytest
 from helpers.scripted_reader import Scripted, asker, by_margin, confined
 from hypothesis import given, strategies as st
 
-from spanwise.pipelines.answering.ask import merge_same_answers
-from spanwise.pipelines.answering.candidates import answer_key
+from spanwise.pipelines.answering.candidates import answer_key, merge_same_answers
 from spanwise.pipelines.json_records import answer_record, answer_span_record
 from spanwise.reader.evidence import Calibration, EarlyExit
 from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span
@@ -246,6 +245,16 @@ RULE = EarlyExit(first=1, of=20, margin=3.0)
 def exiting(library, *script, rule=RULE, threshold=0.0, **options):
     calibration = replace(by_margin(threshold), stopping=rule)
     return asker(library, *script, calibration=calibration, dedupe=False, **options)
+
+
+@pytest.mark.parametrize(("margin", "text"), [(4.0, "Ada Rook"), (1.0, "stones")])
+def test_the_answer_of_a_sure_small_reader_stands(library, margin, text):
+    small = asker(library, ("Ada Rook", margin, 0.0), calibration=by_margin(0.5))
+    pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
+    [trace] = replace(pair, first=small).trace([STONES])
+    assert trace.answer.text == text
+    assert trace.calibration == (small if margin == 4 else pair).calibration
+    assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank"}
 
 
 def test_a_sure_first_passage_leaves_the_others_unread(library):

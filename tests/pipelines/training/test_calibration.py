@@ -24,6 +24,7 @@ from spanwise.pipelines.training.calibration import (
     keep_calibration,
     shortened,
     shown_candidates,
+    sure_alone,
     unseen_folders,
 )
 from spanwise.pipelines.training.candidate_observations import (
@@ -216,6 +217,17 @@ def test_the_threshold_holds_for_all_folders_together_and_for_each():
     assert 0.5 < threshold < 0.6
     assert unseen == UnseenFolders(2, 90, 7, 0.0, 0.14)
     assert unseen_folders([calm, eager[1:]])[0] < 0.5  # too few questions about this folder alone
+
+
+def test_a_small_reader_stands_where_it_loses_nothing():
+    alone = [[judged(0.9), judged(0.6, right=False)], [judged(0.8), judged(0.7)]]
+    pair = [[judged(0.5), judged(0.5)], [judged(0.5), judged(0.5, right=False)]]
+    sure, merged = sure_alone(alone, pair)
+    assert sure == 0.6  # one question is lost, another one won
+    assert merged == alone
+    sure, merged = sure_alone([alone[0]], [pair[0]])
+    assert sure == 0.9
+    assert merged == [[alone[0][0], pair[0][1]]]
 
 
 def test_the_figures_are_shares_of_the_questions_that_they_are_about():
