@@ -2,11 +2,12 @@
 
 Generated texts have a line for each row, with " | " between cells. Markdown has a line of dashes below the
 names of its columns. Rows of CSV and records of JSON lines are one table. Nothing is stored for a table: the
-text says where its cells are.
+text says where its cells are. Of a huge CSV file only some rows are held: those at the top and near passages.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from spanwise.types import Bounds, Document, Passage, Table, blanked
@@ -15,6 +16,8 @@ from .readers.builder import BAR, one_line
 from .readers.csv import VALUE, cell_bounds, find_delimiter, records
 
 Rows = list[list[Bounds]]
+MAX_WHOLE = 8_000_000  # characters of a CSV file, of which all rows are held
+TOP = 20_000  # characters at the top of a longer one
 
 MAX_HEADERS = 3  # rows
 RECORD_LABELS = ("row ", "record ")  # of CSV and JSON lines
@@ -41,10 +44,23 @@ def may_hold_rows(passage: Passage) -> bool:
     return "|" in passage.text or passage.label.startswith(RECORD_LABELS)
 
 
-def find_tables(document: Document) -> list[Table]:
-    """The tables of a document in the order of its text; each has two rows or more, or a header and a row."""
+def is_huge(document: Document) -> bool:
+    """True for a CSV file of which only some rows are held."""
+    is_csv = document.media_type in ("text/csv", "text/tab-separated-values")
+    return is_csv and len(document.text) > MAX_WHOLE
+
+
+def find_tables(document: Document, near: Sequence[Bounds] = ()) -> list[Table]:
+    """The tables of a document in the order of its text; each has two rows or more, or a header and a row.
+
+    Of a huge table, the rows at the top and those in the spans `near`, which begin at a row.
+    """
     text = blanked(document.text, document.left_out)
     match document.media_type:
+        case _ if is_huge(document):
+            parts = [(0, text.rfind("\n", 0, TOP) + 1), *near]
+            rows = {row[0]: row for start, end in parts for row in _csv_rows(text[start:end], start)}
+            return [replace(table, is_whole=False) for table in _of_rows(text, [sorted(rows.values())])]
         case "text/csv" | "text/tab-separated-values":
             return _of_rows(text, [list(_csv_rows(text))])
         case "text/markdown":
@@ -128,11 +144,13 @@ def _are_names(values: Sequence[str], others: Sequence[str], form: re.Pattern[st
     return are_equal and len(set(values)) == len(values) and n_same * 2 < len(others)
 
 
-def _csv_rows(text: str) -> Iterator[list[Bounds]]:
+def _csv_rows(text: str, first: int = 0) -> Iterator[list[Bounds]]:
+    """The cells of each row of a text that begins at `first`."""
     delimiter = find_delimiter(text)
     for start, record in records(text, delimiter):
         if record.strip() and not (start == 0 and record.lower().startswith("sep=")):
-            yield [(start + left, start + right) for left, right in cell_bounds(record, delimiter)]
+            at = first + start
+            yield [(at + left, at + right) for left, right in cell_bounds(record, delimiter)]
 
 
 def _bar_rows(text: str) -> Iterator[Rows]:

@@ -100,6 +100,7 @@ class Table:
         columns: the name of each column; "" for a column without a name.
         n_headers: the rows at the top that hold the names.
         rows: start and end of each cell of each row, equal for an empty one; all rows are equally long.
+        is_whole: false if only some rows of a huge table are held.
     """
 
     start: int
@@ -107,6 +108,7 @@ class Table:
     columns: tuple[str, ...]
     n_headers: int
     rows: Sequence[Sequence[Bounds]]
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

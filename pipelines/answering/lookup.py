@@ -30,9 +30,10 @@ def look_up(
     is_yes_no = asked.YES_NO.match(question.text) is not None
     if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
         return None
+    operations = YES_NO_OPERATIONS if is_yes_no else OPERATIONS
     results = []
     for conditions in asked.readings(question):
-        for pattern, operation in YES_NO_OPERATIONS if is_yes_no else OPERATIONS:
+        for pattern, operation in operations if table.is_whole else operations[-1:]:
             if match := pattern.search(question.text):
                 reading = Reading(question, conditions, match)
                 if operation is neighbour or not question.within(match) & reading.explained:
@@ -49,6 +50,8 @@ def plain(reading: Reading) -> Result | None:
     table = reading.table
     rows = reading.limited_rows()
     if not rows or len(rows) == len(table.body) or asked.COUNT.search(reading.question.text):
+        return None
+    if len(rows) > 1 and not table.is_whole:
         return None
     target = reading.target(reading.columns)
     if target is None:

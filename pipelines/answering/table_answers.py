@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from spanwise.types import AnswerSpan, Document, Hit, Passage, Span, TablePart
 
-from ...corpora.tables import find_tables, may_hold_rows
+from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
 from .column_names import Similarity, WordEncoder
 from .lookup import look_up
@@ -108,7 +108,7 @@ class TableFinder:
         if not may_hold_rows(answer.passage):
             return None
         span = answer.span
-        document, tables = self._tables(span.document_id)
+        document, tables = self._tables(span.document_id, [answer.passage])
         bounds = next((table.bounds for table in tables if table.start <= span.start < table.end), ())
         row = bisect_right(bounds, span.start, key=lambda cells: cells[0][0]) - 1
         cells = bounds[row] if row >= 0 else ()
@@ -134,20 +134,25 @@ class TableFinder:
         for document_id, passages in by_document.items():
             if not any(map(may_hold_rows, passages)):
                 continue
-            document, tables = self._tables(document_id)
+            document, tables = self._tables(document_id, passages)
             for table in tables:
                 parts = (p for p in passages if p.start < table.end and table.start < p.end)
                 if passage := next(parts, None):
                     yield document, table, passage
 
-    def _tables(self, document_id: str) -> tuple[Document, list[TableText]]:
-        if document_id not in self._kept:
+    def _tables(self, document_id: str, near: Sequence[Passage]) -> tuple[Document, list[TableText]]:
+        if known := self._kept.get(document_id):
+            return known
+        document = self._document_of(document_id)
+        tables = [
+            TableText(document.text, table, self._analyzer)
+            for table in find_tables(document, [(passage.start, passage.end) for passage in near])
+        ]
+        if not is_huge(document):
             if len(self._kept) >= MAX_DOCUMENTS:
                 self._kept.pop(next(iter(self._kept)), None)
-            document = self._document_of(document_id)
-            tables = [TableText(document.text, table, self._analyzer) for table in find_tables(document)]
             self._kept[document_id] = document, tables
-        return self._kept[document_id]
+        return document, tables
 
     def _context(self, document: Document, passage: Passage) -> frozenset[str]:
         """The stems of the headings above a table, of the title and of the file's name."""

@@ -134,6 +134,7 @@ class TableText:
         self.start = table.start
         self.end = table.end
         self.columns = table.columns
+        self.is_whole = table.is_whole
         self.analyzer = analyzer
         self.bounds = table.rows[table.n_headers :]
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from spanwise.corpora import tables
 from spanwise.corpora.readers.builder import build_document
 from spanwise.corpora.readers.csv import read as read_csv
 from spanwise.corpora.tables import count_headers, find_tables, may_hold_rows
@@ -72,6 +73,17 @@ def test_cells_of_csv_are_found_without_their_quotes():
     [table] = find_tables(table_document)
     assert table.columns == ("Plan", "Note")
     assert cells(text, table)[1] == ["Pro", 'says ""all""']
+
+
+def test_of_a_huge_table_the_rows_at_the_top_and_near_passages_are_held(monkeypatch):
+    text = "id,city\n" + "".join(f"{number},Oslo\n" for number in range(1000))
+    monkeypatch.setattr(tables, "MAX_WHOLE", 1000)
+    monkeypatch.setattr(tables, "TOP", 20)
+    start = text.index("900,")
+    [table] = find_tables(Document("a.csv", "text/csv", "", "", text), [(start, start + 18)])
+    assert table.columns == ("id", "city")
+    assert not table.is_whole
+    assert [text[slice(*row[0])] for row in table.rows] == ["id", "0", "900", "901"]
 
 
 def test_records_of_json_lines_are_rows():
