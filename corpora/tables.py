@@ -149,8 +149,8 @@ def _csv_rows(text: str, first: int = 0) -> Iterator[list[Bounds]]:
     delimiter = find_delimiter(text)
     for start, record in records(text, delimiter):
         if record.strip() and not (start == 0 and record.lower().startswith("sep=")):
-            at = first + start
-            yield [(at + left, at + right) for left, right in cell_bounds(record, delimiter)]
+            bounds = cell_bounds(record, delimiter)
+            yield [(first + start + left, first + start + right) for left, right in bounds]
 
 
 def _bar_rows(text: str) -> Iterator[Rows]:
