@@ -52,6 +52,7 @@ MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.75  # of a cell that is looked up
 MIN_COMPUTED_CONFIDENCE = 0.65  # of what is computed from cells
 MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
+UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
 
@@ -254,6 +255,8 @@ class Answerer:
         threshold = self.options.threshold
         if threshold is None and self.calibration:
             threshold = self.calibration.threshold
+            if spelling.understood:
+                threshold += UNDERSTOOD_MARGIN
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
         spans = [self._completed(each, spelling.text, duplicates) for each in distinct]

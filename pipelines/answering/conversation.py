@@ -36,6 +36,8 @@ MIN_QUOTED = 3  # different words of a quote
 MAX_QUOTES = 20  # of an answer that are looked for
 MAX_HOLDING = 20  # passages in which a quote is looked for
 MAX_FRAGMENT = 80  # characters of words that may take the place of others
+MAX_BARE = 2  # words without a determiner that may take the place of others
+MAX_HEADLINE = 2  # capitalized words of a heading that may be a name
 RANK = 5  # added to each rank before rankings are fused: the first ranks count most
 RECENT = 0.95  # the weight of the ranking for the last two questions, against 1
 SAME_DOCUMENT = 0.02  # for a hit in the document of the last answer: less than a rank at the top
@@ -86,6 +88,11 @@ FRAGMENT = re.compile(
     re.I | re.S,
 )
 CONTENT = rf"(?!(?:{'|'.join(FUNCTION_WORDS)})\b)[\w'’-]+"
+# What follows an auxiliary, or the verb of "I" or the like.
+BARE = (
+    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|might|must) "
+    rf"(?:(?:I|you|we|they|one|people) \w+ )?((?:(?:{DETERMINER}) )?{CONTENT})"
+)
 NAME = r"(?<=[\w,] )[A-Z\d][\w'’-]*(?: [A-Z\d][\w'’-]*)*"  # not at the start of a sentence
 NEW_SUBJECT = re.compile(r"\b(?:by the way|(?:another|new|different) (?:question|topic|subject))\b", re.I)
 OPEN_PRONOUN = re.compile(
@@ -95,10 +102,22 @@ OPEN_PRONOUN = re.compile(
 )
 # "it" that stands for nothing
 EMPTY_IT = re.compile(
-    r"\bit (?:is|was|would be|be|takes?|rain\w*|snow\w*) "
-    r"|\b(?:is|was|does|do|makes?) it (?:\w+ )?(?:takes?|makes?|to|that|safe\w*|better|worth|possible|ok)\b",
+    r"\bit (?:(?:is|was|would be|be) (?:\w+ ){1,2}(?:to|that)\b|takes? |rain\w*|snow\w*)"
+    r"|\b(?:is|was|does|do|makes?) it (?:\w+ )?"
+    r"(?:takes?|makes?|to|that|(?:safe\w*|better|worth|possible|ok) (?:to|that|\w+ing))\b",
     re.I,
 )
+PRONOUN = r"(?:it|they|them|he|him|she)\b"
+# The end of a clause; its topic words may be what a pronoun after it stands for.
+CLAUSE_END = re.compile(
+    r"[,.;:?!\n]|\b(?:and|or|but|so|if|when|while|because|that|which|who|where|how|why)\b"
+    r"|\b(?:before|after|until|since|as|than) (?=\w+ \w)",
+    re.I,
+)
+CODE = re.compile(r"`[^`\n]{1,40}`")
+ADDED = re.compile(r" \([^()]*\)\Z")
+# Words that may stand at the end of a question.
+APPENDED = re.compile(r"(?:on|in|at|during|after|before|since|until)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +129,7 @@ class Word:
         word: the word, folded.
         term: its term in the index.
         start: its place in the turn.
-        is_name: it is a name or has a digit.
+        is_name: it is a name, is marked as code, or has a digit.
         is_topic: it may tell what a question is about.
     """
 
@@ -132,6 +151,7 @@ def words_of(text: str, analyzer: Analyzer) -> list[Word]:
     ['Heron']
     """
     words: list[Word] = []
+    codes = [match.span() for match in CODE.finditer(text)]
     end = 0
     for token in analyzer.tokens(text):
         written = text[token.start : token.end]
@@ -140,7 +160,8 @@ def words_of(text: str, analyzer: Analyzer) -> list[Word]:
         end = token.end
         is_capital = any(map(str.isupper, written[1 if is_first else 0 :]))
         is_content = token.word not in FUNCTION_WORDS
-        is_name = is_content and (is_capital or any(map(str.isdigit, written)))
+        is_code = any(first < token.start < last for first, last in codes)
+        is_name = is_content and (is_capital or is_code or any(map(str.isdigit, written)))
         is_topic = is_name or (is_content and term not in LIGHT)
         words.append(Word(written, token.word, term, token.start, is_name, is_topic))
     return words
@@ -181,47 +202,65 @@ def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) ->
 
 
 def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
-    """True for a pronoun before the first topic word of the question."""
-    starts = [word.start for word in words if word.is_topic]
-    opening = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)[: min(starts, default=None)]
-    return bool(OPEN_PRONOUN.search(opening))
+    """True for a pronoun that no topic word before it can explain: none precedes it, or none ends a clause."""
+    start = min((word.start for word in words if word.is_topic), default=len(question))
+    end = next((match.start() for match in CLAUSE_END.finditer(question, start)), len(question))
+    masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)
+    return bool(OPEN_PRONOUN.search(masked[:start]) or re.search(rf"\b{PRONOUN}", masked[:end], re.I))
 
 
 def with_fragment(question: str, before: str) -> str:
     """The question before, with a fragment in the place of its counterpart; "" where there is none.
 
-    They have the same preposition, or are two names, or the first words with a determiner.
+    They have the same preposition, or are two names, or the first words with a determiner, or one or two
+    words and what follows the verb. Else the counterpart is a pronoun, or the fragment is put at the end.
 
     >>> with_fragment("And on Sundays?", "When does the mill open on Mondays?")
     'When does the mill open on Sundays?'
     >>> with_fragment("no, I mean the north one", "How old is the south gate?")
     'How old is the north gate?'
+    >>> with_fragment("And the weir?", "Who built it? (mill)"), with_fragment("In winter?", "Is it open?")
+    ('Who built the weir?', 'Is it open in winter?')
     """
     fragment = FRAGMENT.fullmatch(question) if len(question) <= MAX_FRAGMENT else None
     if (
         fragment is None
         or not (fragment["mark"] or fragment["preposition"])
         or ASKING.search(fragment["rest"])
+        or not re.search(CONTENT, fragment["rest"], re.I)
     ):
         return ""
-    new = fragment["whole"]
-    run = rf"{CONTENT}(?: {CONTENT}){{0,{len(fragment['rest'].split()) - 1}}}"
-    if not (fragment["mark"] or fragment["preposition"]):
+    new = fragment["whole"][0].lower() + fragment["whole"][1:]
+    body = ADDED.sub("", before)
+    place = _counterpart(fragment, body)
+    if place is None and fragment["preposition"]:
+        return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if APPENDED.match(new) else ""
+    if place is None:
         return ""
-    if fragment["preposition"]:
-        counterparts = re.finditer(rf"\b{fragment['preposition']} (?:(?:{DETERMINER}) )?{run}", before, re.I)
-    elif re.search(r"[A-Z\d]", fragment["rest"]):
+    if not fragment["preposition"] and re.search(r"[A-Z\d]", fragment["rest"]):
         new = fragment["rest"]
-        counterparts = reversed(list(re.finditer(NAME, before)))
-    elif fragment["determiner"]:
-        counterparts = re.finditer(rf"\b(?:{DETERMINER}) {run}", before, re.I)
-    else:
-        return ""
-    counterpart = next(counterparts, None)
-    if counterpart is None:
-        return ""
-    new = re.sub(r"\bones?$", counterpart[0].split()[-1], new)
-    return before[: counterpart.start()] + new + before[counterpart.end() :]
+    is_pronoun = bool(re.fullmatch(PRONOUN, place[1], re.I))
+    new = re.sub(r"\bones?$", place[1].split()[-1], new)
+    after = body if is_pronoun else before  # what the pronoun stood for is out of place
+    return body[: place.start(1)] + new + after[place.end(1) :]
+
+
+def _counterpart(fragment: re.Match[str], body: str) -> re.Match[str] | None:
+    """The words of a question that a fragment replaces, as group 1."""
+    n_words = len(fragment["rest"].split())
+    run = rf"{CONTENT}(?: {CONTENT}){{0,{n_words - 1}}}"
+    if fragment["preposition"]:
+        return re.search(rf"\b({fragment['preposition']} (?:(?:{DETERMINER}) )?{run})", body, re.I)
+    patterns = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})"]
+    if re.search(r"[A-Z\d]", fragment["rest"]):
+        if names := list(re.finditer(f"({NAME})", body)):
+            return names[-1]
+    elif not fragment["determiner"]:
+        if n_words > MAX_BARE:
+            return None
+        patterns[0] = BARE
+    masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), body)
+    return next(filter(None, (re.search(pattern, masked, re.I) for pattern in patterns)), None)
 
 
 @dataclass(slots=True)
@@ -303,10 +342,17 @@ class Context:
         added: list[Word] = []
         if is_following:
             added = topics.missing(words, self.idf)
+            if all(word.word in FUNCTION_WORDS for word in words):
+                terms = {word.term for word in added}
+                added += [word for word in self._content(before) if word.term not in terms]
+                added = added[:MAX_ADDED]
         elif terms_of(words).isdisjoint(topics.weights):
             topics.fade(FADING, topics.weights.keys())
         topics.add(text, words)
         return f"{text.rstrip()} ({' '.join(word.text for word in added)})" if added else text
+
+    def _content(self, text: str) -> list[Word]:
+        return [word for word in words_of(text, self.analyzer) if word.word not in FUNCTION_WORDS]
 
     def retriever(self, retriever: Retriever) -> Retriever:
         """The retriever, with a mild preference for what the conversation is about."""
@@ -326,11 +372,18 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
         quoted = [quote for part in parts if (quote := quote_of(part, snapshot, analyzer))]
         documents = {passage.document_id for passage, _ in quoted}
         for passage, sentence in quoted:
-            turns.append({"role": "assistant", "content": "; ".join([sentence, *passage.heading])})
+            headings = [heading for heading in passage.heading if not _is_headline(heading)]
+            turns.append({"role": "assistant", "content": "; ".join([sentence, *headings])})
     terms = {term for turn in turns for term in analyzer.terms(turn["content"])}
     statistics = snapshot.postings().statistics(terms)
     idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
     return Context(turns, documents, analyzer, lambda term: idf.get(term, 0.0))
+
+
+def _is_headline(heading: str) -> bool:
+    """True for a heading whose words are capitalized as in a title, which shows no names."""
+    words = [word for word in re.findall(r"[^\W\d_]{2,}", heading) if word.lower() not in FUNCTION_WORDS]
+    return len(words) > MAX_HEADLINE and not any(map(str.islower, words))
 
 
 def quote_of(text: str, snapshot: Snapshot, analyzer: Analyzer) -> tuple[Passage, str] | None:
