@@ -39,7 +39,7 @@ from .candidates import (
     without_overlaps,
 )
 from .filters import Selection, count_unread
-from .spelling import spelling_of, unmentioned
+from .spelling import FUNCTION_WORDS, spelling_of, unmentioned
 from .table_answers import TableAnswer, TableFinder
 from .table_text import NO, YES
 
@@ -261,7 +261,7 @@ class Answerer:
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
         spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
         shown = merge_same_answers(spans)
-        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, spelling.text)
+        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, spelling)
         best = shown[0] if is_accepted else None
         scope = self.selection.scope if self.selection else None
         answer = Answer(
@@ -340,15 +340,25 @@ class Answerer:
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(
-        self, best: AnswerSpan, evidence: float, threshold: float | None, text: str = ""
+        self, best: AnswerSpan, evidence: float, threshold: float | None, spelling: Spelling | None = None
     ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        if threshold and tells_another_rate(text, best.context.readable):
+        if threshold and spelling and tells_another_rate(spelling.text, best.context.readable):
+            return False
+        if threshold and spelling and self._has_added_words_only(spelling, best.passage):
             return False
         if threshold and self.tables and self.tables.in_cell(best):
             threshold = max(threshold, MIN_CELL_CONFIDENCE)
         return threshold is None or best.confidence >= threshold
+
+    def _has_added_words_only(self, spelling: Spelling, passage: Passage) -> bool:
+        """True where a passage has no word of a question that a conversation changes."""
+        if not spelling.understood or spelling.searched_for:
+            return False
+        words = [token.word for token in self.analyzer.tokens(spelling.question)]
+        typed = {self.analyzer.term(word) for word in words if word not in FUNCTION_WORDS}
+        return bool(typed) and typed.isdisjoint(self.analyzer.terms(indexed_text(passage)))
 
     def _placed(self, answer: Answer, text: str) -> Answer:
         """The answer with steps and with places; only documents with a span that is shown are read."""

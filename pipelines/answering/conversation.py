@@ -30,6 +30,7 @@ MAX_ADDED = 6  # words
 MIN_WEIGHT = 0.2  # of a phrase that is added, as a share of the best one
 NAME_WEIGHT = 2.0
 QUOTE_WEIGHT = 0.3  # of the names of an answer, against 1 for the words of a question
+ASPECT = 0.5  # of the words of a question that needs others
 FADING = 0.2  # of the weight of earlier turns at a change of the subject
 REPLACED_FADING = 0.1  # of words in whose place others stand
 MIN_QUOTED = 3  # different words of a quote
@@ -116,8 +117,6 @@ CLAUSE_END = re.compile(
 )
 CODE = re.compile(r"`[^`\n]{1,40}`")
 ADDED = re.compile(r" \([^()]*\)\Z")
-# Words that may stand at the end of a question.
-APPENDED = re.compile(r"(?:on|in|at|during|after|before|since|until)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +201,7 @@ def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) ->
 
 
 def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
-    """True for a pronoun that no topic word before it can explain: none precedes it, or none ends a clause."""
+    """True for a pronoun that no topic word before it, or none of an earlier clause, can explain."""
     start = min((word.start for word in words if word.is_topic), default=len(question))
     end = next((match.start() for match in CLAUSE_END.finditer(question, start)), len(question))
     masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)
@@ -234,7 +233,7 @@ def with_fragment(question: str, before: str) -> str:
     body = ADDED.sub("", before)
     place = _counterpart(fragment, body)
     if place is None and fragment["preposition"]:
-        return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if APPENDED.match(new) else ""
+        return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}"
     if place is None:
         return ""
     if not fragment["preposition"] and re.search(r"[A-Z\d]", fragment["rest"]):
@@ -348,7 +347,7 @@ class Context:
                 added = added[:MAX_ADDED]
         elif terms_of(words).isdisjoint(topics.weights):
             topics.fade(FADING, topics.weights.keys())
-        topics.add(text, words)
+        topics.add(text, words, ASPECT if added else 1.0)
         return f"{text.rstrip()} ({' '.join(word.text for word in added)})" if added else text
 
     def _content(self, text: str) -> list[Word]:
