@@ -39,7 +39,7 @@ from .candidates import (
     without_overlaps,
 )
 from .filters import Selection, count_unread
-from .spelling import FUNCTION_WORDS, spelling_of, unmentioned
+from .spelling import spelling_of, unmentioned
 from .table_answers import TableAnswer, TableFinder
 from .table_text import NO, YES
 
@@ -254,9 +254,7 @@ class Answerer:
     ) -> Answer:
         threshold = self.options.threshold
         if threshold is None and self.calibration:
-            threshold = self.calibration.threshold
-            if spelling.understood:
-                threshold += UNDERSTOOD_MARGIN
+            threshold = self.calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
         spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
@@ -335,30 +333,25 @@ class Answerer:
             return ()
         parts: dict[int, AnswerSpan] = {}
         for span in shown:
-            if self._is_accepted(span, 0.0, threshold):
+            if self._is_accepted(span, 0.0, threshold, Spelling("")):
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(
-        self, best: AnswerSpan, evidence: float, threshold: float | None, spelling: Spelling | None = None
+        self, best: AnswerSpan, evidence: float, threshold: float | None, spelling: Spelling
     ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        if threshold and spelling and tells_another_rate(spelling.text, best.context.readable):
+        if threshold and tells_another_rate(spelling.text, best.context.readable):
             return False
-        if threshold and spelling and self._has_added_words_only(spelling, best.passage):
-            return False
+        if threshold and spelling.understood:
+            typed = {*self.analyzer.question_terms(spelling.question)}
+            typed &= {*self.analyzer.question_terms(spelling.text)}
+            if typed and typed.isdisjoint(self.analyzer.terms(indexed_text(best.passage))):
+                return False  # only words that the conversation adds
         if threshold and self.tables and self.tables.in_cell(best):
             threshold = max(threshold, MIN_CELL_CONFIDENCE)
         return threshold is None or best.confidence >= threshold
-
-    def _has_added_words_only(self, spelling: Spelling, passage: Passage) -> bool:
-        """True where a passage has no word of a question that a conversation changes."""
-        if not spelling.understood or spelling.searched_for:
-            return False
-        words = [token.word for token in self.analyzer.tokens(spelling.question)]
-        typed = {self.analyzer.term(word) for word in words if word not in FUNCTION_WORDS}
-        return bool(typed) and typed.isdisjoint(self.analyzer.terms(indexed_text(passage)))
 
     def _placed(self, answer: Answer, text: str) -> Answer:
         """The answer with steps and with places; only documents with a span that is shown are read."""

@@ -37,8 +37,6 @@ MIN_QUOTED = 3  # different words of a quote
 MAX_QUOTES = 20  # of an answer that are looked for
 MAX_HOLDING = 20  # passages in which a quote is looked for
 MAX_FRAGMENT = 80  # characters of words that may take the place of others
-MAX_BARE = 2  # words without a determiner that may take the place of others
-MAX_HEADLINE = 2  # capitalized words of a heading that may be a name
 RANK = 5  # added to each rank before rankings are fused: the first ranks count most
 RECENT = 0.95  # the weight of the ranking for the last two questions, against 1
 SAME_DOCUMENT = 0.02  # for a hit in the document of the last answer: less than a rank at the top
@@ -108,14 +106,14 @@ EMPTY_IT = re.compile(
     r"(?:takes?|makes?|to|that|(?:safe\w*|better|worth|possible|ok) (?:to|that|\w+ing))\b",
     re.I,
 )
-PRONOUN = r"(?:it|they|them|he|him|she)\b"
+PRONOUN = "it|they|them|he|him|she"
 # The end of a clause; its topic words may be what a pronoun after it stands for.
 CLAUSE_END = re.compile(
     r"[,.;:?!\n]|\b(?:and|or|but|so|if|when|while|because|that|which|who|where|how|why)\b"
     r"|\b(?:before|after|until|since|as|than) (?=\w+ \w)",
     re.I,
 )
-CODE = re.compile(r"`[^`\n]{1,40}`")
+SENTENCE_CASE = re.compile(r"\b[a-z]{5,}")  # in another heading a capital shows no name
 ADDED = re.compile(r" \([^()]*\)\Z")
 
 
@@ -128,7 +126,7 @@ class Word:
         word: the word, folded.
         term: its term in the index.
         start: its place in the turn.
-        is_name: it is a name, is marked as code, or has a digit.
+        is_name: it is a name or has a digit.
         is_topic: it may tell what a question is about.
     """
 
@@ -150,7 +148,6 @@ def words_of(text: str, analyzer: Analyzer) -> list[Word]:
     ['Heron']
     """
     words: list[Word] = []
-    codes = [match.span() for match in CODE.finditer(text)]
     end = 0
     for token in analyzer.tokens(text):
         written = text[token.start : token.end]
@@ -159,8 +156,7 @@ def words_of(text: str, analyzer: Analyzer) -> list[Word]:
         end = token.end
         is_capital = any(map(str.isupper, written[1 if is_first else 0 :]))
         is_content = token.word not in FUNCTION_WORDS
-        is_code = any(first < token.start < last for first, last in codes)
-        is_name = is_content and (is_capital or is_code or any(map(str.isdigit, written)))
+        is_name = is_content and (is_capital or any(map(str.isdigit, written)))
         is_topic = is_name or (is_content and term not in LIGHT)
         words.append(Word(written, token.word, term, token.start, is_name, is_topic))
     return words
@@ -205,7 +201,7 @@ def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
     start = min((word.start for word in words if word.is_topic), default=len(question))
     end = next((match.start() for match in CLAUSE_END.finditer(question, start)), len(question))
     masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)
-    return bool(OPEN_PRONOUN.search(masked[:start]) or re.search(rf"\b{PRONOUN}", masked[:end], re.I))
+    return bool(OPEN_PRONOUN.search(masked[:start]) or re.search(rf"\b(?:{PRONOUN})\b", masked[:end], re.I))
 
 
 def with_fragment(question: str, before: str) -> str:
@@ -218,8 +214,8 @@ def with_fragment(question: str, before: str) -> str:
     'When does the mill open on Sundays?'
     >>> with_fragment("no, I mean the north one", "How old is the south gate?")
     'How old is the north gate?'
-    >>> with_fragment("And the weir?", "Who built it? (mill)"), with_fragment("In winter?", "Is it open?")
-    ('Who built the weir?', 'Is it open in winter?')
+    >>> with_fragment("And the weir?", "Who built it? (mill)"), with_fragment("in June?", "Is it open?")
+    ('Who built the weir?', 'Is it open in June?')
     """
     fragment = FRAGMENT.fullmatch(question) if len(question) <= MAX_FRAGMENT else None
     if (
@@ -229,37 +225,24 @@ def with_fragment(question: str, before: str) -> str:
         or not re.search(CONTENT, fragment["rest"], re.I)
     ):
         return ""
-    new = fragment["whole"][0].lower() + fragment["whole"][1:]
+    new = fragment["whole"]
     body = ADDED.sub("", before)
-    place = _counterpart(fragment, body)
-    if place is None and fragment["preposition"]:
-        return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}"
-    if place is None:
-        return ""
-    if not fragment["preposition"] and re.search(r"[A-Z\d]", fragment["rest"]):
-        new = fragment["rest"]
-    is_pronoun = bool(re.fullmatch(PRONOUN, place[1], re.I))
-    new = re.sub(r"\bones?$", place[1].split()[-1], new)
-    after = body if is_pronoun else before  # what the pronoun stood for is out of place
-    return body[: place.start(1)] + new + after[place.end(1) :]
-
-
-def _counterpart(fragment: re.Match[str], body: str) -> re.Match[str] | None:
-    """The words of a question that a fragment replaces, as group 1."""
     n_words = len(fragment["rest"].split())
     run = rf"{CONTENT}(?: {CONTENT}){{0,{n_words - 1}}}"
+    patterns = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})\b"]
     if fragment["preposition"]:
-        return re.search(rf"\b({fragment['preposition']} (?:(?:{DETERMINER}) )?{run})", body, re.I)
-    patterns = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})"]
-    if re.search(r"[A-Z\d]", fragment["rest"]):
-        if names := list(re.finditer(f"({NAME})", body)):
-            return names[-1]
+        patterns = [rf"\b({fragment['preposition']} (?:(?:{DETERMINER}) )?{run})"]
+    elif re.search(r"[A-Z\d]", fragment["rest"]):
+        new = fragment["rest"]
+        patterns.insert(0, f"((?-i:{NAME}))")
     elif not fragment["determiner"]:
-        if n_words > MAX_BARE:
-            return None
-        patterns[0] = BARE
-    masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), body)
-    return next(filter(None, (re.search(pattern, masked, re.I) for pattern in patterns)), None)
+        patterns = [BARE, patterns[1]] if n_words <= 2 else []
+    for place in filter(None, (re.search(pattern, body, re.I) for pattern in patterns)):
+        new = re.sub(r"\bones?$", place[1].split()[-1], new)
+        # Added words belong to the pronoun.
+        after = body if place[1].lower() in PRONOUN.split("|") else before
+        return body[: place.start(1)] + new + after[place.end(1) :]
+    return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if fragment["preposition"] else ""
 
 
 @dataclass(slots=True)
@@ -286,7 +269,7 @@ class Topics:
             self.weights[term] *= factor
 
     def missing(self, words: Sequence[Word], idf: Callable[[str], float]) -> list[Word]:
-        """The words of the weightiest phrases that a follow-up question lacks, at most MAX_ADDED."""
+        """The words of the weightiest phrases that a follow-up question lacks."""
 
         def weight(phrase: Phrase) -> float:
             heaviest = max(self.weights[word.term] * idf(word.term) for word in phrase)
@@ -296,8 +279,7 @@ class Topics:
         phrases = [phrase for phrase in self.phrases if any(word.term not in own for word in phrase)]
         lowest = MIN_WEIGHT * max(map(weight, phrases), default=0.0)
         ranked = sorted((each for each in phrases if weight(each) >= lowest), key=weight, reverse=True)
-        lacking = {word.term: word for phrase in ranked for word in phrase if word.term not in own}
-        return list(lacking.values())[:MAX_ADDED]
+        return [word for phrase in ranked for word in phrase if word.term not in own]
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,16 +324,13 @@ class Context:
         if is_following:
             added = topics.missing(words, self.idf)
             if all(word.word in FUNCTION_WORDS for word in words):
-                terms = {word.term for word in added}
-                added += [word for word in self._content(before) if word.term not in terms]
-                added = added[:MAX_ADDED]
+                added = [*words_of(before, self.analyzer), *added]
+            content = {word.term: word for word in added if word.word not in FUNCTION_WORDS}
+            added = list(content.values())[:MAX_ADDED]
         elif terms_of(words).isdisjoint(topics.weights):
             topics.fade(FADING, topics.weights.keys())
         topics.add(text, words, ASPECT if added else 1.0)
         return f"{text.rstrip()} ({' '.join(word.text for word in added)})" if added else text
-
-    def _content(self, text: str) -> list[Word]:
-        return [word for word in words_of(text, self.analyzer) if word.word not in FUNCTION_WORDS]
 
     def retriever(self, retriever: Retriever) -> Retriever:
         """The retriever, with a mild preference for what the conversation is about."""
@@ -371,18 +350,12 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
         quoted = [quote for part in parts if (quote := quote_of(part, snapshot, analyzer))]
         documents = {passage.document_id for passage, _ in quoted}
         for passage, sentence in quoted:
-            headings = [heading for heading in passage.heading if not _is_headline(heading)]
+            headings = filter(SENTENCE_CASE.search, passage.heading)
             turns.append({"role": "assistant", "content": "; ".join([sentence, *headings])})
     terms = {term for turn in turns for term in analyzer.terms(turn["content"])}
     statistics = snapshot.postings().statistics(terms)
     idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
     return Context(turns, documents, analyzer, lambda term: idf.get(term, 0.0))
-
-
-def _is_headline(heading: str) -> bool:
-    """True for a heading whose words are capitalized as in a title, which shows no names."""
-    words = [word for word in re.findall(r"[^\W\d_]{2,}", heading) if word.lower() not in FUNCTION_WORDS]
-    return len(words) > MAX_HEADLINE and not any(map(str.islower, words))
 
 
 def quote_of(text: str, snapshot: Snapshot, analyzer: Analyzer) -> tuple[Passage, str] | None:

@@ -33,7 +33,7 @@ def understood(*texts: str) -> str:
         (("Who founded Acme?", "Sorry, I meant Ajax"), "Who founded Ajax?"),
         (("Who plays in Hamlet?", "What about Romeo and Juliet?"), "Who plays in Romeo and Juliet?"),
         (("What was the rent in 1986?", "what is the deposit?"), "what is the deposit? (1986 rent)"),
-        (("Who founded Acme?", "When was that?"), "When was that? (founded Acme)"),
+        (("Who created Acme?", "When was that?"), "When was that? (created Acme)"),
         (("Who built the mill?", "Is it rat safe?"), "Is it rat safe? (built mill)"),
         (("Who baked the quiche?", "Which wine goes with it?"), "Which wine goes with it? (baked quiche)"),
         (("How long does salsa keep?", "And guacamole?"), "How long does guacamole keep?"),
