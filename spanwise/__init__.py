@@ -20,6 +20,7 @@ if not (Path(__file__).resolve().parent / "retrieval").is_dir() and (_root / "re
 if TYPE_CHECKING:  # "as" marks what is exported
     from spanwise import errors as errors
     from spanwise.pipelines import evaluation as evaluation, training as training
+    from spanwise.pipelines.answering.conversation import Conversation as Conversation
     from spanwise.pipelines.answering.explain import Explanation as Explanation
     from spanwise.pipelines.library.library import Library as Library
     from spanwise.pipelines.library.status import Verification as Verification, verify as verify
@@ -48,6 +49,7 @@ if TYPE_CHECKING:  # "as" marks what is exported
 
 _MODULES = {"errors": "errors", "evaluation": "pipelines.evaluation", "training": "pipelines.training"}
 _NAMES = {
+    "pipelines.answering.conversation": "Conversation",
     "pipelines.answering.explain": "Explanation",
     "pipelines.library.library": "Library",
     "pipelines.open": "open open_index",

@@ -52,6 +52,7 @@ MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.75  # of a cell that is looked up
 MIN_COMPUTED_CONFIDENCE = 0.65  # of what is computed from cells
 MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
+UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
 
@@ -282,12 +283,12 @@ class Answerer:
     ) -> Answer:
         threshold = self.options.threshold
         if threshold is None and self.calibration:
-            threshold = self.calibration.threshold
+            threshold = self.calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
         spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
         shown = merge_same_answers(spans)
-        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, spelling.text)
+        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, spelling)
         best = shown[0] if is_accepted else None
         scope = self.selection.scope if self.selection else None
         answer = Answer(
@@ -361,17 +362,22 @@ class Answerer:
             return ()
         parts: dict[int, AnswerSpan] = {}
         for span in shown:
-            if self._is_accepted(span, 0.0, threshold):
+            if self._is_accepted(span, 0.0, threshold, Spelling("")):
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(
-        self, best: AnswerSpan, evidence: float, threshold: float | None, text: str = ""
+        self, best: AnswerSpan, evidence: float, threshold: float | None, spelling: Spelling
     ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        if threshold and tells_another_rate(text, best.context.readable):
+        if threshold and tells_another_rate(spelling.text, best.context.readable):
             return False
+        if threshold and spelling.understood:
+            typed = {*self.analyzer.question_terms(spelling.question)}
+            typed &= {*self.analyzer.question_terms(spelling.text)}
+            if typed and typed.isdisjoint(self.analyzer.terms(indexed_text(best.passage))):
+                return False  # only words that the conversation adds
         if threshold and self.tables and self.tables.in_cell(best):
             threshold = max(threshold, MIN_CELL_CONFIDENCE)
         return threshold is None or best.confidence >= threshold

@@ -30,6 +30,7 @@ MAX_ADDED = 6  # words
 MIN_WEIGHT = 0.2  # of a phrase that is added, as a share of the best one
 NAME_WEIGHT = 2.0
 QUOTE_WEIGHT = 0.3  # of the names of an answer, against 1 for the words of a question
+ASPECT = 0.5  # of the words of a question that needs others
 FADING = 0.2  # of the weight of earlier turns at a change of the subject
 REPLACED_FADING = 0.1  # of words in whose place others stand
 MIN_QUOTED = 3  # different words of a quote
@@ -86,6 +87,11 @@ FRAGMENT = re.compile(
     re.I | re.S,
 )
 CONTENT = rf"(?!(?:{'|'.join(FUNCTION_WORDS)})\b)[\w'’-]+"
+# What follows an auxiliary, or the verb of "I" or the like.
+BARE = (
+    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|might|must) "
+    rf"(?:(?:I|you|we|they|one|people) \w+ )?((?:(?:{DETERMINER}) )?{CONTENT})"
+)
 NAME = r"(?<=[\w,] )[A-Z\d][\w'’-]*(?: [A-Z\d][\w'’-]*)*"  # not at the start of a sentence
 NEW_SUBJECT = re.compile(r"\b(?:by the way|(?:another|new|different) (?:question|topic|subject))\b", re.I)
 OPEN_PRONOUN = re.compile(
@@ -95,10 +101,20 @@ OPEN_PRONOUN = re.compile(
 )
 # "it" that stands for nothing
 EMPTY_IT = re.compile(
-    r"\bit (?:is|was|would be|be|takes?|rain\w*|snow\w*) "
-    r"|\b(?:is|was|does|do|makes?) it (?:\w+ )?(?:takes?|makes?|to|that|safe\w*|better|worth|possible|ok)\b",
+    r"\bit (?:(?:is|was|would be|be) (?:\w+ ){1,2}(?:to|that)\b|takes? |rain\w*|snow\w*)"
+    r"|\b(?:is|was|does|do|makes?) it (?:\w+ )?"
+    r"(?:takes?|makes?|to|that|(?:safe\w*|better|worth|possible|ok) (?:to|that|\w+ing))\b",
     re.I,
 )
+PRONOUN = "it|they|them|he|him|she"
+# The end of a clause; its topic words may be what a pronoun after it stands for.
+CLAUSE_END = re.compile(
+    r"[,.;:?!\n]|\b(?:and|or|but|so|if|when|while|because|that|which|who|where|how|why)\b"
+    r"|\b(?:before|after|until|since|as|than) (?=\w+ \w)",
+    re.I,
+)
+SENTENCE_CASE = re.compile(r"\b[a-z]{5,}")  # in another heading a capital shows no name
+ADDED = re.compile(r" \([^()]*\)\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,47 +197,52 @@ def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) ->
 
 
 def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
-    """True for a pronoun before the first topic word of the question."""
-    starts = [word.start for word in words if word.is_topic]
-    opening = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)[: min(starts, default=None)]
-    return bool(OPEN_PRONOUN.search(opening))
+    """True for a pronoun that no topic word before it, or none of an earlier clause, can explain."""
+    start = min((word.start for word in words if word.is_topic), default=len(question))
+    end = next((match.start() for match in CLAUSE_END.finditer(question, start)), len(question))
+    masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)
+    return bool(OPEN_PRONOUN.search(masked[:start]) or re.search(rf"\b(?:{PRONOUN})\b", masked[:end], re.I))
 
 
 def with_fragment(question: str, before: str) -> str:
     """The question before, with a fragment in the place of its counterpart; "" where there is none.
 
-    They have the same preposition, or are two names, or the first words with a determiner.
+    They have the same preposition, or are two names, or the first words with a determiner, or one or two
+    words and what follows the verb. Else the counterpart is a pronoun, or the fragment is put at the end.
 
     >>> with_fragment("And on Sundays?", "When does the mill open on Mondays?")
     'When does the mill open on Sundays?'
     >>> with_fragment("no, I mean the north one", "How old is the south gate?")
     'How old is the north gate?'
+    >>> with_fragment("And the weir?", "Who built it? (mill)"), with_fragment("in June?", "Is it open?")
+    ('Who built the weir?', 'Is it open in June?')
     """
     fragment = FRAGMENT.fullmatch(question) if len(question) <= MAX_FRAGMENT else None
     if (
         fragment is None
         or not (fragment["mark"] or fragment["preposition"])
         or ASKING.search(fragment["rest"])
+        or not re.search(CONTENT, fragment["rest"], re.I)
     ):
         return ""
     new = fragment["whole"]
-    run = rf"{CONTENT}(?: {CONTENT}){{0,{len(fragment['rest'].split()) - 1}}}"
-    if not (fragment["mark"] or fragment["preposition"]):
-        return ""
+    body = ADDED.sub("", before)
+    n_words = len(fragment["rest"].split())
+    run = rf"{CONTENT}(?: {CONTENT}){{0,{n_words - 1}}}"
+    patterns = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})\b"]
     if fragment["preposition"]:
-        counterparts = re.finditer(rf"\b{fragment['preposition']} (?:(?:{DETERMINER}) )?{run}", before, re.I)
+        patterns = [rf"\b({fragment['preposition']} (?:(?:{DETERMINER}) )?{run})"]
     elif re.search(r"[A-Z\d]", fragment["rest"]):
         new = fragment["rest"]
-        counterparts = reversed(list(re.finditer(NAME, before)))
-    elif fragment["determiner"]:
-        counterparts = re.finditer(rf"\b(?:{DETERMINER}) {run}", before, re.I)
-    else:
-        return ""
-    counterpart = next(counterparts, None)
-    if counterpart is None:
-        return ""
-    new = re.sub(r"\bones?$", counterpart[0].split()[-1], new)
-    return before[: counterpart.start()] + new + before[counterpart.end() :]
+        patterns.insert(0, f"((?-i:{NAME}))")
+    elif not fragment["determiner"]:
+        patterns = [BARE, patterns[1]] if n_words <= 2 else []
+    for place in filter(None, (re.search(pattern, body, re.I) for pattern in patterns)):
+        new = re.sub(r"\bones?$", place[1].split()[-1], new)
+        # Added words belong to the pronoun.
+        after = body if place[1].lower() in PRONOUN.split("|") else before
+        return body[: place.start(1)] + new + after[place.end(1) :]
+    return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if fragment["preposition"] else ""
 
 
 @dataclass(slots=True)
@@ -248,7 +269,7 @@ class Topics:
             self.weights[term] *= factor
 
     def missing(self, words: Sequence[Word], idf: Callable[[str], float]) -> list[Word]:
-        """The words of the weightiest phrases that a follow-up question lacks, at most MAX_ADDED."""
+        """The words of the weightiest phrases that a follow-up question lacks."""
 
         def weight(phrase: Phrase) -> float:
             heaviest = max(self.weights[word.term] * idf(word.term) for word in phrase)
@@ -258,8 +279,7 @@ class Topics:
         phrases = [phrase for phrase in self.phrases if any(word.term not in own for word in phrase)]
         lowest = MIN_WEIGHT * max(map(weight, phrases), default=0.0)
         ranked = sorted((each for each in phrases if weight(each) >= lowest), key=weight, reverse=True)
-        lacking = {word.term: word for phrase in ranked for word in phrase if word.term not in own}
-        return list(lacking.values())[:MAX_ADDED]
+        return [word for phrase in ranked for word in phrase if word.term not in own]
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,9 +323,13 @@ class Context:
         added: list[Word] = []
         if is_following:
             added = topics.missing(words, self.idf)
+            if all(word.word in FUNCTION_WORDS for word in words):
+                added = [*words_of(before, self.analyzer), *added]
+            content = {word.term: word for word in added if word.word not in FUNCTION_WORDS}
+            added = list(content.values())[:MAX_ADDED]
         elif terms_of(words).isdisjoint(topics.weights):
             topics.fade(FADING, topics.weights.keys())
-        topics.add(text, words)
+        topics.add(text, words, ASPECT if added else 1.0)
         return f"{text.rstrip()} ({' '.join(word.text for word in added)})" if added else text
 
     def retriever(self, retriever: Retriever) -> Retriever:
@@ -326,7 +350,8 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
         quoted = [quote for part in parts if (quote := quote_of(part, snapshot, analyzer))]
         documents = {passage.document_id for passage, _ in quoted}
         for passage, sentence in quoted:
-            turns.append({"role": "assistant", "content": "; ".join([sentence, *passage.heading])})
+            headings = filter(SENTENCE_CASE.search, passage.heading)
+            turns.append({"role": "assistant", "content": "; ".join([sentence, *headings])})
     terms = {term for turn in turns for term in analyzer.terms(turn["content"])}
     statistics = snapshot.postings().statistics(terms)
     idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}

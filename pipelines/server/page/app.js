@@ -77,6 +77,7 @@ async function ask(question, where = readFilter(), wanted = decide === "model" ?
   asked = { question: question.trim(), where, history: before(turn) };
   drawTurns();
   byId("question").value = asked.question;
+  if (document.activeElement === byId("question")) byId("question").select(); // what is typed next takes its place
   writeFilter(where);
   record = null;
   drawn = new Set();
@@ -536,9 +537,9 @@ function markFilter() {
 
 // History, keys, colours, copying
 
-function remember(result) {
-  const same = (one) => one.question === asked.question && JSON.stringify(one.where) === JSON.stringify(asked.where);
-  keep("history", [{ question: asked.question, where: asked.where, result }, ...kept("history", []).filter((one) => !same(one))].slice(0, MAX_HISTORY));
+function remember(result, question = record?.understood || asked.question) {
+  const same = (one) => one.question === question && JSON.stringify(one.where) === JSON.stringify(asked.where);
+  keep("history", [{ question, where: asked.where, result }, ...kept("history", []).filter((one) => !same(one))].slice(0, MAX_HISTORY));
 }
 
 function dialog(name, title, ...children) {

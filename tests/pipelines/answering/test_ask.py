@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from spanwise.pipelines.answering.candidates import answer_key, merge_same_answers
 from spanwise.pipelines.json_records import answer_record, answer_span_record
 from spanwise.reader.evidence import Calibration, EarlyExit
-from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span
+from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span, Spelling
 
 TWO = (("Ada Rook", 9.0, 2.0), ("stones", 8.0, 2.0))
 STONES = "Who built the mill with stones?"
@@ -114,6 +114,25 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
     assert answer.no_answer is declined
     shown = answer.best_rejected if declined else answer.best
     assert shown.confidence == pytest.approx(1 / (1 + math.exp(-score)))
+
+
+@pytest.mark.parametrize(
+    ("typed", "understood", "score", "outcome"),
+    [
+        ("Who built the mill?", "", 0.9, "answer"),
+        ("Who built it?", "Who built it? (mill)", 0.9, "not sure"),
+        ("Who built it?", "Who built it? (mill)", 2.0, "answer"),
+        ("Who sold it?", "Who sold it? (mill)", 2.0, "not sure"),
+        ("Who?", "Who? (built mill)", 2.0, "answer"),
+    ],
+)
+def test_a_follow_up_question_wants_more_confidence_and_its_own_words(
+    library, typed, understood, score, outcome
+):
+    spelling = Spelling(typed, understood=understood)
+    assert (
+        answer_to(library, spelling, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).outcome == outcome
+    )
 
 
 def test_a_how_to_has_all_steps_of_its_list_with_their_lines(library, folder):

@@ -33,6 +33,14 @@ def understood(*texts: str) -> str:
         (("Who founded Acme?", "Sorry, I meant Ajax"), "Who founded Ajax?"),
         (("Who plays in Hamlet?", "What about Romeo and Juliet?"), "Who plays in Romeo and Juliet?"),
         (("What was the rent in 1986?", "what is the deposit?"), "what is the deposit? (1986 rent)"),
+        (("Who created Acme?", "When was that?"), "When was that? (created Acme)"),
+        (("Who built the mill?", "Is it rat safe?"), "Is it rat safe? (built mill)"),
+        (("Who baked the quiche?", "Which wine goes with it?"), "Which wine goes with it? (baked quiche)"),
+        (("How long does salsa keep?", "And guacamole?"), "How long does guacamole keep?"),
+        (("Can I grow kale here?", "and rhubarb?"), "Can I grow rhubarb here?"),
+        (("Is it deep?", "How about the new well?"), "Is the new well deep?"),
+        (("What does the boat cost?", "And for a dog?"), "What does the boat cost for a dog?"),
+        (("Is the old one free?", "What about Annex B?"), "Is Annex B free?"),
     ],
 )
 def test_a_follow_up_question_gets_what_it_leaves_out(texts, expected):
@@ -46,6 +54,8 @@ def test_a_follow_up_question_gets_what_it_leaves_out(texts, expected):
         "Who was Willy Brandt and what did he do?",
         "Is it safe to drink tap water in Bergen?",
         "Which companies hire and how do they pay?",
+        "Does the clerk know the rule when she applies it?",
+        "Is it safe to swim below the weir?",
         "By the way, where is it?",
         "Who owns the weir?",
     ],
