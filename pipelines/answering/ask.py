@@ -49,9 +49,7 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.75  # of a cell that is looked up
-MIN_COMPUTED_CONFIDENCE = 0.65  # of what is computed from cells
-MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
+MIN_TABLE_CONFIDENCE = 0.65
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
 
@@ -344,7 +342,7 @@ class Answerer:
         if threshold and tells_another_rate(text, best.context.readable):
             return False
         if threshold and self.tables and self.tables.in_cell(best):
-            threshold = max(threshold, MIN_CELL_CONFIDENCE)
+            return False  # what a table says is looked up
         return threshold is None or best.confidence >= threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:
@@ -379,8 +377,7 @@ class Answerer:
 
     def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
         """True where the result of a table is to be shown instead of the best span."""
-        least = MIN_COMPUTED_CONFIDENCE if table.result.is_computed else MIN_TABLE_CONFIDENCE
-        if table.confidence < max(least, self.options.threshold or 0.0):
+        if table.confidence < max(MIN_TABLE_CONFIDENCE, self.options.threshold or 0.0):
             return False
         if best is None or table.holds(best.span):
             return True

@@ -11,7 +11,8 @@ from spanwise.types import AnswerSpan, Document, Hit, Passage, Span
 
 from ...corpora.tables import find_tables, may_hold_rows
 from ...index.analysis import Analyzer
-from .column_names import Similarity, WordEncoder
+from ...retrieval.protocol import TokenEncoder
+from .column_names import ColumnNames
 from .lookup import look_up
 from .table_reading import Result
 from .table_text import MAX_CELL, TableText
@@ -70,18 +71,18 @@ class TableFinder:
         self,
         analyzer: Analyzer,
         document_of: Callable[[str], Document],
-        encoder: Callable[[], WordEncoder] | None = None,
+        encoder: Callable[[], TokenEncoder] | None = None,
     ) -> None:
+        self._similarities = ColumnNames(encoder).similarities if encoder else None
         self._analyzer = analyzer
         self._document_of = document_of
-        self._similarity = Similarity(encoder) if encoder else None
         self._kept: dict[str, tuple[Document, list[TableText]]] = {}
 
     def best(self, question: str, hits: Sequence[Hit]) -> TableAnswer | None:
         """The best result; a doubt lowers its confidence if another table says something else as well."""
         results = []
         for document, table, passage in self._near(hits):
-            if result := look_up(question, table, self._context(document, passage), self._similarity):
+            if result := look_up(question, table, self._context(document, passage), self._similarities):
                 results.append((result, table, document))
         if not results:
             return None
