@@ -245,8 +245,12 @@ def compared(reading: Reading) -> Result | None:
     columns = [] if column is None else [column]
     if not rows and is_difference and reading.conditions:
         rows = reading.rows()
-        other = reading.mention(reading.near, NUMERIC, [*reading.columns, *columns])
-        columns += [other.column] if other and other.strength >= 1 else []
+        taken = reading.columns.union(columns)
+        others = [m for m in reading.mentions if m.column not in taken and m.strength >= 1]
+        others = [m for m in others if table.kinds[m.column] in NUMERIC]
+        if len(others) == 1:
+            columns.append(others[0].column)
+            reading.explained |= others[0].tokens
     cells = [(row, column) for row in rows for column in columns]
     values = [value for row, column in cells for value, _ in table.values([row], column)]
     if len(cells) != 2 or len(values) != 2 or common_unit(values) in (None, DATE):

@@ -24,12 +24,13 @@ NEAR = 3  # words
 MIN_PART = 4  # characters of a word within a word of a name
 NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
+MEASURES = ("number", DURATION)  # of sizes and times
 KINDS = {
     "when": (*TIMES, DURATION),
     "much": NUMERIC,
     "many": NUMERIC,
     **dict.fromkeys("cost costs pay paid spend spent cheapest cheaper expensive".split(), ("money",)),
-    **dict.fromkeys("long far heavy tall high deep fast old loud wide".split(), NUMERIC),
+    **dict.fromkeys("long far heavy tall high deep fast old loud wide".split(), MEASURES),
     "who": ("words",),
     "where": ("words",),
     "fastest": (DURATION,),
@@ -47,7 +48,9 @@ LIGHT = frozenset(
         "amount value show hold held take taken happen occur use part one ones per total much mani "
         "pleas tell know want find look s t alreadi current exact normal usual actual now "
         "right today thing money us hi hello thank guy altogether singl anyon someon everyon column row medal chart roster person peopl overal competitor "
-        "play record compet particip receiv achiev win won place finish serv score sold sell locat"
+        "play record compet particip receiv achiev win won place finish serv score sold sell "
+        "locat pay paid spend spent need let like go went gone buy bought work live belong keep kept stand came "
+        "bring brought fit ran run"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.
@@ -76,7 +79,7 @@ REWRITTEN = [
     ),
     (re.compile(r"(?<=[a-z] )[$€£](?=[0-9])"), ""),
     *(
-        (re.compile(rf"\b(than|least|most|over|under|above|below) {word}\b"), rf"\1 {number}")
+        (re.compile(rf"\b(than|least|most|over|under) {word}\b"), rf"\1 {number}")
         for number, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)
     ),
 ]
@@ -121,7 +124,7 @@ SUM = re.compile(
     r"\b(?:(?:in )?total|combined|altogether|all together|together|in all|sum of|come to|add up to)\b"
     r"(?: (?:number|amount) of)?"
 )
-SPENT = re.compile(r"\bhow much (?:[a-z]+ )?(?:did|do|does|was|were|have|has)\b")
+SPENT = re.compile(r"\bhow much(?= (?:[a-z]+ )?(?:did|do|does|was|were|have|has)\b)")
 MEAN = re.compile(r"\b(?:average|mean)\b(?: number of)?")
 DIFFERENCE = re.compile(
     r"\bhow (?:many|much) (?:(?:more|fewer|less|longer|higher|larger|greater)\b|[a-z]{2,12}er\b(?=.* than ))"
@@ -151,6 +154,11 @@ DATE_OF = re.compile(
 YES_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can)\b")
 CAPITAL = re.compile(r"(?<=[a-z,'] )[A-Z][\w-]*")
 RANKS = re.compile(r"#|\b(?:rank|pos(?:ition)?|nos?|numbers?|year|id|place|grid|lane|draw)\b", re.I)
+
+
+def is_short(word: str, name: str) -> bool:
+    """True for the beginning of a word, such as "max" or "temp"."""
+    return MIN_PART <= len(name) + 1 < len(word) and word.startswith(name)
 
 
 def meant_names(table: TableText, word: str) -> dict[str, int]:
@@ -215,7 +223,8 @@ class Question:
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]
-        silent = STOP_WORDS - OPERATORS - LIMITS_OF_TIME
+        operators = OPERATORS if LIMIT.search(self.text) else OPERATORS - {"under", "over"}
+        silent = STOP_WORDS - operators - LIMITS_OF_TIME
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
         self.named = self._named(similarities)
@@ -234,7 +243,7 @@ class Question:
             for i in sorted(self.content):
                 stem = self.stems[i]
                 is_part = len(stem) >= MIN_PART and any(stem in word for word in name)
-                if stem in name:
+                if stem in name or any(is_short(self.words[i], word) for word in name):
                     strengths[i] = 1.0
                 elif not name or self.words[i] in OPERATORS:
                     continue
@@ -397,10 +406,10 @@ def readings(question: Question) -> Iterator[list[Condition]]:
         if not run & taken and len(options) < MAX_CONDITIONS:
             taken |= run
             choices = list(by_column.values())[:3]
-            is_name = any(
-                all(strengths.get(i) == 1 for i in run & question.content) for strengths in question.named
-            )
+            words = run & question.content
+            is_name = any(all(named.get(i, 0) >= MEANT for i in words) for named in question.named)
+            is_sum = any(words <= question.within(match) for match in SUM.finditer(question.text))
             is_part = not any(condition.is_exact for chosen in choices for condition in chosen)
-            options.append([*choices, []] if is_name or is_part else choices)
+            options.append([*choices, []] if is_name or is_part or is_sum else choices)
     for chosen in islice(product(*options), MAX_READINGS):
         yield list(chain.from_iterable(chosen))

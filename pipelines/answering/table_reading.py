@@ -101,7 +101,7 @@ class Reading:
         return best
 
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
-        """The columns that a word such as "who" or "tallest" asks for: named ones, else those of its kind."""
+        """The columns that a word such as "who" or "tallest" asks for: those that are named best, else those of its kind."""
         meant = meant_names(self.table, word)
         ranks = {
             column: min(meant[stem] for stem in name if stem in meant)
@@ -110,8 +110,10 @@ class Reading:
             and meant.keys() & set(name)
             and not (word in ("who", "where") and self.table.kinds[column] in ORDERED)
         }
-        of_kind = self.table.of_kinds(asked.KINDS.get(word, ()))
-        return sorted(ranks, key=ranks.__getitem__) or [c for c in of_kind if c not in without]
+        kinds = asked.KINDS.get(word, ())
+        of_kind = [] if kinds == asked.MEASURES else self.table.of_kinds(kinds)
+        best = min(ranks.values(), default=0)
+        return [c for c, rank in ranks.items() if rank == best] or [c for c in of_kind if c not in without]
 
     def measured_by(self, match: Match) -> int | None:
         """The column of numbers that is named near a comparative, or that the comparative means."""
@@ -187,7 +189,7 @@ class Reading:
         if may_name and (mention := self.mention(near, kinds, without)):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
-        if word == "who" and not columns and self.table.main not in without:
+        if word == "who" and len(columns) != 1 and self.table.main not in without:
             columns = [self.table.main]
         if not columns:
             return None
