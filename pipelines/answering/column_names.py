@@ -32,8 +32,8 @@ MEANINGS = {
     " fare rate amount charge",
     "rent hire": "price cost fee rent",
     "spend spent cost pay paid payment payments": "spent actual paid amount",
-    "long longer longest shortest shorter": "length distance dist duration time minutes min hours h days"
-    " weeks months years term",
+    "long longer longest shortest shorter": "length distance dist duration term time minutes min hours h days"
+    " weeks months years",
     "far farther farthest further": "distance dist km miles",
     "tall taller tallest high higher highest": "height elevation",
     "heavy heavier heaviest lighter lightest weigh weighs": "weight mass kg",

@@ -68,6 +68,7 @@ LIMITS_OF_TIME = frozenset(["until", "till"])
 BEFORE_NOUN = frozenset(
     "the a an of for in on from by with my our your this each every many much which what whose about".split()
 )
+PAID = ("pay", "paid", "spend", "spent", "charg")
 AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
 REWRITTEN = [
     (re.compile(r"\b(?:at |by )?what time\b"), "when"),
@@ -255,7 +256,10 @@ class Question:
         return named
 
     def _may_name(self, i: int, column: int) -> bool:
-        """False where a word such as "cost" asks for another kind than that of the column."""
+        """False where a word such as "cost" asks for another kind than that of the column, or for a manner."""
+        is_manner = self.words[-1] == "for" or (self.words[0] == "how" and self.words[1] in AUXILIARIES)
+        if is_manner and self.stems[i] in PAID:
+            return False
         kinds = KINDS.get(self.words[i], ())
         return not kinds or self.table.kinds[column] in (*kinds, "number")
 

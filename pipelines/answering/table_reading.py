@@ -189,13 +189,15 @@ class Reading:
         if may_name and (mention := self.mention(near, kinds, without)):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
-        if word == "who" and len(columns) != 1 and self.table.main not in without:
+        doubt = 0.3 if len(columns) == 1 else 1.5
+        if word == "who" and doubt == 1.5 and self.table.main not in without:
             columns = [self.table.main]
+            doubt = 0.5
         if not columns:
             return None
         self.explain(match)
         self.explained |= {i for m in self.mentions if m.column == columns[0] for i in m.tokens}
-        return columns[0], 0.3 + 1.2 * (len(columns) > 1)
+        return columns[0], doubt
 
     def _after_question_word(
         self, match: Match, without: Collection[int], is_superlative: bool
