@@ -57,6 +57,8 @@ def plain(reading: Reading) -> Result | None:
             return None
         target = others.pop(), 0.4
     column, doubt = target
+    if len(rows) == 1 and "only" in reading.question.words:
+        reading.explained.add(reading.question.words.index("only"))
     filled = [row for row in rows if table.rows[row][column]]
     n_values = len({table.rows[row][column] for row in rows})
     if n_values > 1:
@@ -126,6 +128,9 @@ def superlative(reading: Reading) -> Result | None:
     is_smallest = (reading.match.re is asked.SMALLEST) != bool(is_reversed)
     extreme = (min if is_smallest else max)(number for number, _ in numbers)
     rows = [row for number, row in numbers if number == extreme]
+    if column == table.main:
+        unsure += 0.3 * (reading.near in reading.question.content - reading.explained)
+        reading.explained.add(reading.near)  # what the rows are
     is_tie = len({table.rows[row][column] for row in rows}) > 1
     operation = "smallest" if is_smallest else "largest"
     return reading.result(operation, rows, column, doubt + unsure + 0.7 * is_tie)
@@ -200,7 +205,7 @@ def count(reading: Reading) -> Result | None:
     if not rows:
         return None
     if reading.conditions:
-        doubt += is_row
+        doubt += is_row and (len(rows) == 1 or table.main in reading.columns)
     elif rows == table.body:
         by_cell = {table.rows[row][column]: row for row in reversed(rows)}
         if len(by_cell) < len(rows) and "different" not in reading.question.words:

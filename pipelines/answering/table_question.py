@@ -44,10 +44,10 @@ ASKING = re.compile(
 # Words that ask for nothing of their own.
 LIGHT = frozenset(
     (
-        "list table includ cost allow come offer support get got make made give given name call number "
-        "amount value show hold held take taken happen occur use part one ones per total much mani "
+        "list tabl includ cost allow come offer support get got make made give given name call number "
+        "amount valu show hold held take taken happen occur use part one ones per total much mani "
         "pleas tell know want find look s t alreadi current exact normal usual actual now "
-        "right today thing money us hi hello thank guy altogether singl anyon someon everyon column row medal chart roster person peopl overal competitor "
+        "right today thing money us hi hello thank guy altogeth singl anyon someon everyon column row medal chart roster person peopl overal competitor "
         "play record compet particip receiv achiev win won place finish serv score sold sell "
         "locat pay paid spend spent need let like go went gone buy bought work live belong keep kept stand came "
         "bring brought fit ran run"
@@ -273,8 +273,11 @@ class Question:
                 share = max(sum(by_stem.values()) / n_words, 0.7 * best if best < 1 else 0.0)
                 yield Mention(column, frozenset(strengths), min(1.0, share), sum(strengths.values()))
 
-    def weight(self, i: int, explained: Collection[int]) -> float:
-        """How much a word asks for: a name or number most, then a noun, least a verb."""
+    def weight(self, i: int, explained: Collection[int], cells: Collection[int]) -> float:
+        """How much a word asks for: a name or number most, then a noun, least a verb.
+
+        `cells` are the positions of the words that are whole cells.
+        """
         word = self.words[i]
         if word in OPERATORS:
             return 2.0
@@ -285,6 +288,8 @@ class Question:
             before -= 1
         if i - 1 in self.content and i - 1 in explained:
             return 0.6  # such as "life" in "battery life"
+        if i + 1 in cells:
+            return 0.5  # such as "president" in "president Carter"
         return 1.0 if before >= 0 and self.words[before] in BEFORE_NOUN else 0.4
 
     def within(self, match: re.Match[str]) -> frozenset[int]:

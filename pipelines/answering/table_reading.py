@@ -251,7 +251,8 @@ class Reading:
         explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
         unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
-        weights = [question.weight(i, explained) for i in rest if question.stems[i] not in asked.LIGHT]
+        held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
+        weights = [question.weight(i, explained, held) for i in rest if question.stems[i] not in asked.LIGHT]
         score = 0.02 * len(explained) - sum(weights) - doubt - self.doubt
         return Result(operation, cells, values, value is not None, unexplained, score)
 
