@@ -419,6 +419,8 @@ def readings(question: Question) -> Iterator[list[Condition]]:
             is_name = any(all(named.get(i, 0) >= MEANT for i in words) for named in question.named)
             is_sum = any(words <= question.within(match) for match in SUM.finditer(question.text))
             is_part = not any(condition.is_exact for chosen in choices for condition in chosen)
+            if is_part and any(all(named.get(i) == 1 for i in words) for named in question.named):
+                choices = []
             options.append([*choices, []] if is_name or is_part or is_sum else choices)
     for chosen in islice(product(*options), MAX_READINGS):
         yield list(chain.from_iterable(chosen))
