@@ -218,11 +218,12 @@ def count(reading: Reading) -> Result | None:
 def aggregate(reading: Reading) -> Result | None:
     """The sum or the mean of a column over the rows that fulfil the conditions."""
     table = reading.table
-    rows = reading.limited_rows() or reading.joined_rows()
-    mention = reading.measure()
-    if mention is None or asked.RANKS.search(table.columns[mention.column]):
+    rows = reading.limited_rows()
+    if not (rows or asked.LIMIT.search(reading.question.text)):
+        rows = reading.joined_rows()
+    column = reading.measured_by(reading.match, NUMERIC)
+    if column is None or asked.RANKS.search(table.columns[column]):
         return None
-    column = mention.column
     reading.explain(asked.COUNT.search(reading.question.text))
     numbers = table.numbers(rows, column)
     rows = [row for _, row in numbers]
@@ -234,7 +235,7 @@ def aggregate(reading: Reading) -> Result | None:
         return reading.result("mean", rows, column, 0.3, shown(total / len(rows), values))
     for match in asked.SUM.finditer(reading.question.text):
         reading.explain(match)
-    return reading.result("sum", rows, column, 0.5 + 0.4 * (1 - mention.share), shown(total, values))
+    return reading.result("sum", rows, column, 0.6, shown(total, values))
 
 
 def compared(reading: Reading) -> Result | None:
@@ -283,9 +284,9 @@ def either(reading: Reading) -> Result | None:
         return None
     reading.explain(comparative)
     by_time = comparative[0] in ("first", "earlier", "sooner", "later", "older")
-    measured = reading.measured_by(comparative)
-    columns = [measured] if measured is not None else table.of_kinds(TIMES) if by_time else []
-    numbers = table.numbers([row for row, _ in pair], columns[0]) if columns else []
+    columns = table.of_kinds(TIMES) if by_time else []
+    column = next(iter(columns), reading.measured_by(comparative))
+    numbers = [] if column is None else table.numbers([row for row, _ in pair], column)
     if len({number for number, _ in numbers}) != 2:
         return None
     is_up = comparative.groupdict().get("up", True)

@@ -47,10 +47,10 @@ LIGHT = frozenset(
         "list tabl includ cost allow come offer support get got make made give given name call number "
         "amount valu show hold held take taken happen occur use part one ones per total much mani "
         "pleas tell know want find look s t alreadi current exact normal usual actual now "
-        "right today thing money us hi hello thank guy altogeth singl anyon someon everyon column row medal chart roster person peopl overal competitor "
-        "play record compet particip receiv achiev win won place finish serv score sold sell "
-        "locat pay paid spend spent need let like go went gone buy bought work live belong keep kept stand came "
-        "bring brought fit ran run"
+        "right today thing money us hi hello thank guy altogeth singl anyon someon everyon column row medal "
+        "chart roster person peopl overal competitor play record compet particip receiv achiev win won "
+        "place finish serv score sold sell locat pay paid spend spent need let like go went gone buy bought work "
+        "live belong keep kept stand came bring brought fit ran run"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.
@@ -157,11 +157,6 @@ CAPITAL = re.compile(r"(?<=[a-z,'] )[A-Z][\w-]*")
 RANKS = re.compile(r"#|\b(?:rank|pos(?:ition)?|nos?|numbers?|year|id|place|grid|lane|draw)\b", re.I)
 
 
-def is_short(word: str, name: str) -> bool:
-    """True for the beginning of a word, such as "max" or "temp"."""
-    return MIN_PART <= len(name) + 1 < len(word) and word.startswith(name)
-
-
 def meant_names(table: TableText, word: str) -> dict[str, int]:
     """The stems of the names that a word of a question means, numbered from the likeliest on."""
     names = [name for words, meant in MEANINGS.items() if word in words.split() for name in meant.split()]
@@ -244,7 +239,11 @@ class Question:
             for i in sorted(self.content):
                 stem = self.stems[i]
                 is_part = len(stem) >= MIN_PART and any(stem in word for word in name)
-                if stem in name or any(is_short(self.words[i], word) for word in name):
+                is_short = any(
+                    MIN_PART <= len(word) + 1 < len(self.words[i]) and self.words[i].startswith(word)
+                    for word in name
+                )
+                if stem in name or is_short:  # such as "max" for "maximum"
                     strengths[i] = 1.0
                 elif not name or self.words[i] in OPERATORS:
                     continue
@@ -256,7 +255,7 @@ class Question:
         return named
 
     def _may_name(self, i: int, column: int) -> bool:
-        """False where a word such as "cost" asks for another kind than that of the column, or for a manner."""
+        """False where a word such as "cost" asks for another kind of column, or for a manner."""
         is_manner = self.words[-1] == "for" or (self.words[0] == "how" and self.words[1] in AUXILIARIES)
         if is_manner and self.stems[i] in PAID:
             return False
@@ -401,7 +400,7 @@ def _answers_of(question: Question) -> list[Condition]:
 def readings(question: Question) -> Iterator[list[Condition]]:
     """The sets of conditions that the question may mean: one column for each run of words.
 
-    A run that is also the name of a column may be no condition.
+    A run that also names a column may be no condition; it is none if the cells only hold it.
     """
     by_run: dict[frozenset[int], dict[int, list[Condition]]] = defaultdict(dict)
     for condition in sorted(
@@ -416,11 +415,11 @@ def readings(question: Question) -> Iterator[list[Condition]]:
             taken |= run
             choices = list(by_column.values())[:3]
             words = run & question.content
-            is_name = any(all(named.get(i, 0) >= MEANT for i in words) for named in question.named)
+            strength = max(min(named.get(i, 0) for i in words) for named in question.named)
             is_sum = any(words <= question.within(match) for match in SUM.finditer(question.text))
-            is_part = not any(condition.is_exact for chosen in choices for condition in chosen)
-            if is_part and any(all(named.get(i) == 1 for i in words) for named in question.named):
+            is_exact = any(condition.is_exact for [condition] in choices)
+            if strength == 1 and not is_exact:
                 choices = []
-            options.append([*choices, []] if is_name or is_part or is_sum else choices)
+            options.append(choices if is_exact and strength < MEANT and not is_sum else [*choices, []])
     for chosen in islice(product(*options), MAX_READINGS):
         yield list(chain.from_iterable(chosen))

@@ -101,7 +101,7 @@ class Reading:
         return best
 
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
-        """The columns that a word such as "who" or "tallest" asks for: those that are named best, else those of its kind."""
+        """The columns that a word such as "tallest" asks for: the best named ones, else those of its kind."""
         meant = meant_names(self.table, word)
         ranks = {
             column: min(meant[stem] for stem in name if stem in meant)
@@ -115,22 +115,23 @@ class Reading:
         best = min(ranks.values(), default=0)
         return [c for c, rank in ranks.items() if rank == best] or [c for c in of_kind if c not in without]
 
-    def measured_by(self, match: Match) -> int | None:
-        """The column of numbers that is named near a comparative, or that the comparative means."""
-        if mention := self.mention(self.question.following(match), ORDERED, self.columns):
-            return mention.column
-        meant = self.named_by(match[0].split()[-1], self.columns)
-        meant = [column for column in meant if self.table.kinds[column] in ORDERED]
-        return meant[0] if meant else None
+    def measured_by(self, match: Match, kinds: Collection[str] = ORDERED) -> int | None:
+        """The column of some kinds that is named near a match, or that its last word means.
 
-    def measure(self) -> Mention | None:
-        """The named column of numbers, else that of costs, else the only one of numbers but ranks."""
-        if mention := self.mention(min(self.question.within(self.match)), NUMERIC, self.columns):
-            return mention
-        meant = [column for column in self.named_by("cost", self.columns) if self.table.kinds[column] in NUMERIC]
-        columns = meant or [c for c in self.table.of_kinds(NUMERIC) if c not in self.columns]
-        columns = [c for c in columns if not asked.RANKS.search(self.table.columns[c])]
-        return Mention(columns[0], frozenset(), MEANT, 0.0) if len(columns) == 1 else None
+        Of sums and of "more" else that of costs, else the only one of numbers but ranks.
+        """
+        if mention := self.mention(self.question.following(match), kinds, self.columns):
+            return mention.column
+        word = match[0].split()[-1]
+        is_amount = kinds == NUMERIC or word in ("more", "less", "fewer")
+        for column in self.named_by(word, self.columns) + self.named_by("cost", self.columns) * is_amount:
+            if self.table.kinds[column] in kinds:
+                return column
+        if not is_amount:
+            return None
+        numbers = set(self.table.of_kinds(NUMERIC)) - self.columns
+        numbers = {column for column in numbers if not asked.RANKS.search(self.table.columns[column])}
+        return numbers.pop() if len(numbers) == 1 else None
 
     def joined_rows(self) -> list[int]:
         """The rows that fulfil a condition of each column; those of "and" are taken together."""
