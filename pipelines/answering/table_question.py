@@ -49,8 +49,8 @@ LIGHT = frozenset(
         "pleas tell know want find look s t alreadi current exact normal usual actual now "
         "right today thing money us hi hello thank guy altogeth singl anyon someon everyon column row medal "
         "chart roster person peopl overal competitor play record compet particip receiv achiev win won "
-        "place finish serv score sold sell locat pay paid spend spent need let like go went gone buy bought work "
-        "live belong keep kept stand came bring brought fit ran run"
+        "place finish serv score sold sell locat pay paid spend spent need let like go went gone buy bought "
+        "work live belong keep kept stand came bring brought fit ran run"
     ).split()
 )
 # Words that change what is asked: an operation has to explain them.
