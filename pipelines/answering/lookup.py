@@ -102,13 +102,8 @@ def superlative(reading: Reading) -> Result | None:
     if mention := reading.mention(reading.near, ORDERED, within=NEAR):
         columns = [mention.column]
         doubt = 0.4 * (1 - mention.share)
-    if not columns and word == "most":
-        return most_rows(reading, rows)
     if not columns:
-        columns = table.of_kinds(NUMERIC)
-        doubt = 0.6
-        if len(columns) != 1:
-            return None
+        return most_rows(reading, rows) if word == "most" else None
     by = columns[0]
     numbers = table.numbers(rows, by)
     if not numbers or (len(columns) > 1 and word not in ("cheapest", "expensive")):

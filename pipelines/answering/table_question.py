@@ -228,10 +228,9 @@ class Question:
 
     def _named(self, similarities: Similarities | None) -> list[dict[int, float]]:
         """How strongly the words name each column, by position."""
-        shape = (len(self.words), len(self.table.columns))
-        similar = (
-            similarities(self.words, self.table.columns) if similarities else np.zeros(shape, np.float32)
-        )
+        similar = np.zeros((len(self.words), len(self.table.columns)), np.float32)
+        if similarities:
+            similar = similarities(self.words, self.table.columns)
         meant = {i: meant_names(self.table, self.words[i]) for i in self.content}
         named: list[dict[int, float]] = []
         for column, name in enumerate(self.table.names):
