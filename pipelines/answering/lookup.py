@@ -115,12 +115,9 @@ def superlative(reading: Reading) -> Result | None:
     if is_value and mention and (is_name or is_amount) and (unsure >= 0.4 or column == table.main):
         column = by
         unsure = 0.2
-    is_speed = "speed" in table.names[by]
-    is_age = table.kinds[by] not in TIMES
-    is_reversed = {"fastest": is_speed, "slowest": not is_speed, "oldest": is_age, "youngest": is_age}.get(
-        word
-    )
-    is_smallest = (reading.match.re is asked.SMALLEST) != bool(is_reversed)
+    is_speed = word in ("fastest", "slowest") and "speed" in table.names[by]
+    is_age = word in ("oldest", "youngest") and table.kinds[by] not in TIMES
+    is_smallest = (reading.match.re is asked.SMALLEST) != (is_speed or is_age)
     extreme = (min if is_smallest else max)(number for number, _ in numbers)
     rows = [row for number, row in numbers if number == extreme]
     if column == table.main:
@@ -246,9 +243,8 @@ def compared(reading: Reading) -> Result | None:
     columns = [] if column is None else [column]
     if not rows and is_difference and reading.conditions:
         rows = reading.rows()
-        taken = reading.columns.union(columns)
-        others = [m for m in reading.mentions if m.column not in taken and m.strength >= 1]
-        others = [m for m in others if table.kinds[m.column] in NUMERIC]
+        numeric = set(table.of_kinds(NUMERIC)) - reading.columns.union(columns)
+        others = [m for m in reading.mentions if m.column in numeric and m.strength >= 1]
         if len(others) == 1:
             columns.append(others[0].column)
             reading.explained |= others[0].tokens

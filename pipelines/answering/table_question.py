@@ -98,12 +98,12 @@ LIMIT = re.compile(
 BEFORE_SUPERLATIVE = r"(?<!\bat )\b(?:(?:the|has|had|have|with|was) )*"
 LARGEST = re.compile(
     BEFORE_SUPERLATIVE + r"(?:most expensive|most|highest|largest|biggest|greatest|longest|best|maximum|"
-    r"tallest|heaviest|latest|newest|youngest|deepest|farthest|furthest)\b"
+    r"tallest|heaviest|latest|newest|youngest|deepest|farthest|furthest|slowest)\b"
 )
 SMALLEST = re.compile(
     BEFORE_SUPERLATIVE
     + r"(?:least expensive|least|lowest|smallest|shortest|fewest|minimum|cheapest|worst|earliest|oldest|"
-    r"lightest|slowest|fastest)\b"
+    r"lightest|fastest)\b"
 )
 LISTED = r"\b(?: (?:listed|(?:in|on) the (?:list|table|chart)))?"
 NO_END = r"(?! names?\b| [0-9]| (?:two|three|four|five|ten)\b| for\b)"

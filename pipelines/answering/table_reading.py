@@ -251,10 +251,11 @@ class Reading:
         numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
         explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
-        unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
+        rest = [i for i in rest if question.stems[i] not in asked.LIGHT]
         held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
-        weights = [question.weight(i, explained, held) for i in rest if question.stems[i] not in asked.LIGHT]
-        score = 0.02 * len(explained) - sum(weights) - doubt - self.doubt
+        weight = sum(question.weight(i, explained, held) for i in rest)
+        score = 0.02 * len(explained) - weight - doubt - self.doubt
+        unexplained = tuple(question.words[i] for i in rest)
         return Result(operation, cells, values, value is not None, unexplained, score)
 
 
