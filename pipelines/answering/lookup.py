@@ -71,9 +71,7 @@ def at_end(reading: Reading) -> Result | None:
     """The first or the last row, by its date if the question names one, else as listed."""
     table = reading.table
     question = reading.question
-    names_number = any(
-        reading.near in m.tokens and table.kinds[m.column] in NUMERIC for m in reading.mentions
-    )
+    names_number = any(reading.near in question.named[c] for c in table.of_kinds(NUMERIC))
     if reading.match[0] == "top" and names_number:
         return superlative(reading)
     rows = reading.limited_rows()

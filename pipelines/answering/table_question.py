@@ -63,7 +63,6 @@ OPERATORS = frozenset(
         "heavier not no never without only"
     ).split()
 )
-LIMITS_OF_TIME = frozenset(["until", "till"])
 # Words in front of a noun.
 BEFORE_NOUN = frozenset(
     "the a an of for in on from by with my our your this each every many much which what whose about".split()
@@ -220,7 +219,7 @@ class Question:
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]
         operators = OPERATORS if LIMIT.search(self.text) else OPERATORS - {"under", "over"}
-        silent = STOP_WORDS - operators - LIMITS_OF_TIME
+        silent = STOP_WORDS - operators - {"until", "till"}
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
         self.named = self._named(similarities)
@@ -309,7 +308,15 @@ def find_conditions(question: Question) -> list[Condition]:
     limits = {i for match in LIMIT.finditer(question.text) for i in question.within(match)}
     cells: dict[tuple[int, int], None] = {}
     for i in sorted(question.content - limits):
-        cells.update(dict.fromkeys(_places(table, question.stems[i])))
+        places: dict[tuple[int, int], None] = {}
+        texts: set[str] = set()
+        for row, column in table.places(question.stems[i]):
+            places[row, column] = None
+            texts.add(table.rows[row][column])
+            if len(texts) > MAX_TEXTS:
+                break
+        else:
+            cells.update(places)
     runs: dict[str, list[tuple[range, bool]]] = {}
     rows: dict[tuple[int, range, bool], set[int]] = defaultdict(set)
     for row, column in cells:
@@ -330,18 +337,6 @@ def find_conditions(question: Question) -> list[Condition]:
         for (column, run, is_exact), places in rows.items()
         if not limits.intersection(run)
     ]
-
-
-def _places(table: TableText, stem: str) -> list[tuple[int, int]]:
-    """The cells with a word of that stem; none if too many of them differ."""
-    places: list[tuple[int, int]] = []
-    texts: set[str] = set()
-    for row, column in table.places(stem):
-        places.append((row, column))
-        texts.add(table.rows[row][column])
-        if len(texts) > MAX_TEXTS:
-            return []
-    return places
 
 
 def _dated(question: Question) -> Iterator[Condition]:
