@@ -38,18 +38,18 @@ KINDS = {
     "latest": TIMES,
 }
 ASKING = re.compile(
-    r"\b(?:(?P<job>what do(?:es)?\b(?=.* do\W*$))|(?P<time>(?:until|till) when)"
+    r"\b(?:(?P<job>what do(?:es)?\b(?=.* do\W*$))|(?P<cost>how much (?:is|are|was|were))"
     r"|how (?P<how>[a-z]+)|who|whose|when|where)\b"
 )
 # Words that ask for nothing of their own.
 LIGHT = frozenset(
     (
         "list tabl includ cost allow come offer support get got make made give given name call number "
-        "amount valu show hold held take taken happen occur use part one ones per total much mani "
+        "amount valu show hold held take taken happen occur use part one ones per total mani "
         "pleas tell know want find look s t alreadi current exact normal usual actual now "
         "right today thing money us hi hello thank guy altogeth singl anyon someon everyon column row medal "
         "chart roster person peopl overal competitor play record compet particip receiv achiev win won "
-        "place finish serv score sold sell locat pay paid spend spent need let like go went gone buy bought "
+        "place finish serv score sold sell locat need let like go went gone buy bought "
         "work live belong keep kept stand came bring brought fit ran run"
     ).split()
 )

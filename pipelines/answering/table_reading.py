@@ -103,14 +103,14 @@ class Reading:
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
         """The columns that a word such as "tallest" asks for: the best named ones, else those of its kind."""
         meant = meant_names(self.table, word)
+        kinds = asked.KINDS.get(word, ())
         ranks = {
             column: min(meant[stem] for stem in name if stem in meant)
             for column, name in enumerate(self.table.names)
             if column not in without
             and meant.keys() & set(name)
-            and not (word in ("who", "where") and self.table.kinds[column] in ORDERED)
+            and (word not in ("who", "when", "where") or self.table.kinds[column] in (*kinds, "words"))
         }
-        kinds = asked.KINDS.get(word, ())
         of_kind = [] if kinds == asked.MEASURES else self.table.of_kinds(kinds)
         best = min(ranks.values(), default=0)
         return [c for c, rank in ranks.items() if rank == best] or [c for c in of_kind if c not in without]
@@ -182,7 +182,7 @@ class Reading:
         match = asked.ASKING.search(self.question.text)
         if match is None:
             return None
-        word = "when" if match["time"] else "job" if match["job"] else match["how"] or match[0]
+        word = "job" if match["job"] else "cost" if match["cost"] else match["how"] or match[0]
         kinds = asked.KINDS.get(word, ())
         columns = self.named_by(word, without)
         near = self.question.following(match)
