@@ -57,8 +57,6 @@ def plain(reading: Reading) -> Result | None:
             return None
         target = others.pop(), 0.4
     column, doubt = target
-    if len(rows) == 1 and "only" in reading.question.words:
-        reading.explained.add(reading.question.words.index("only"))
     filled = [row for row in rows if table.rows[row][column]]
     n_values = len({table.rows[row][column] for row in rows})
     if n_values > 1:

@@ -60,14 +60,14 @@ OPERATORS = frozenset(
         "better best worst combined highest lowest largest smallest longest shortest least first last longer "
         "previous represented tallest heaviest latest newest youngest deepest oldest cheapest earliest "
         "lightest slowest fastest maximum minimum biggest fewest farthest furthest cheaper older younger "
-        "heavier not no never without only"
+        "heavier not no never without"
     ).split()
 )
 # Words in front of a noun.
 BEFORE_NOUN = frozenset(
     "the a an of for in on from by with my our your this each every many much which what whose about".split()
 )
-PAID = ("pay", "paid", "spend", "spent", "charg")
+PAID = frozenset("pay paid spend spent charg".split())
 AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
 REWRITTEN = [
     (re.compile(r"\b(?:at |by )?what time\b"), "when"),
