@@ -67,7 +67,7 @@ OPERATORS = frozenset(
 BEFORE_NOUN = frozenset(
     "the a an of for in on from by with my our your this each every many much which what whose about".split()
 )
-PAID = frozenset("pay paid spend spent charg".split())
+PAID = frozenset("pay paid spend spent charg price cost".split())
 AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
 REWRITTEN = [
     (re.compile(r"\b(?:at |by )?what time\b"), "when"),
