@@ -251,8 +251,7 @@ class Reading:
         numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
         explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
-        is_money = self.table.kinds[cells[0][1]] == "money"
-        light = asked.LIGHT | asked.PAID if is_money else asked.LIGHT
+        light = asked.LIGHT | asked.PAID if self.table.kinds[cells[0][1]] == "money" else asked.LIGHT
         rest = [i for i in rest if question.stems[i] not in light]
         held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
         weight = sum(question.weight(i, explained, held) for i in rest)
