@@ -30,6 +30,7 @@ from .candidates import (
     RankedCandidate,
     Readings,
     adds_words,
+    answer_span,
     candidates,
     content_terms,
     merge_same_answers,
@@ -49,9 +50,7 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.75  # of a cell that is looked up
-MIN_COMPUTED_CONFIDENCE = 0.65  # of what is computed from cells
-MIN_CELL_CONFIDENCE = 0.8  # of a span that the reader finds in a table
+MIN_TABLE_CONFIDENCE = 0.7  # of what is looked up or computed
 UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
 QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
 
@@ -379,7 +378,7 @@ class Answerer:
             if typed and typed.isdisjoint(self.analyzer.terms(indexed_text(best.passage))):
                 return False  # only words that the conversation adds
         if threshold and self.tables and self.tables.in_cell(best):
-            threshold = max(threshold, MIN_CELL_CONFIDENCE)
+            return False  # what a table says is looked up
         return threshold is None or best.confidence >= threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:
@@ -414,8 +413,7 @@ class Answerer:
 
     def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
         """True where the result of a table is to be shown instead of the best span."""
-        least = MIN_COMPUTED_CONFIDENCE if table.result.is_computed else MIN_TABLE_CONFIDENCE
-        if table.confidence < max(least, self.options.threshold or 0.0):
+        if table.confidence < max(MIN_TABLE_CONFIDENCE, self.options.threshold or 0.0):
             return False
         if best is None or table.holds(best.span):
             return True
@@ -469,21 +467,6 @@ class Answerer:
         places = zip(self.snapshot.places(ids), ids, strict=True)
         before = [(start, number) for (_, start, _), number in places if start <= span.start]
         return self.snapshot.passages([max(before)[1]])[0]
-
-
-def answer_span(ranked: RankedCandidate) -> AnswerSpan:
-    """The span of a candidate with its confidence, without its place."""
-    scored = ranked.candidate.scored
-    return AnswerSpan(
-        span=scored.span,
-        context=ranked.candidate.sentence,
-        passage=scored.passage,
-        page=None,
-        line=0,
-        score=scored.score,
-        confidence=ranked.confidence,
-        verdict=scored.verdict,
-    )
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:

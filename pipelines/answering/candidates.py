@@ -348,6 +348,21 @@ def _sections(passage: Passage, document: Document) -> list[_Section]:
     return sections
 
 
+def answer_span(ranked: RankedCandidate) -> AnswerSpan:
+    """The span of a candidate with its confidence, without its place."""
+    scored = ranked.candidate.scored
+    return AnswerSpan(
+        span=scored.span,
+        context=ranked.candidate.sentence,
+        passage=scored.passage,
+        page=None,
+        line=0,
+        score=scored.score,
+        confidence=ranked.confidence,
+        verdict=scored.verdict,
+    )
+
+
 def merge_same_answers(answers: Sequence[AnswerSpan]) -> list[AnswerSpan]:
     """The answers in their order, best first, each with different words.
 

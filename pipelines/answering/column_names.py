@@ -1,148 +1,108 @@
-"""The columns that words of a question mean: by names, units and kinds, and by the vectors of tokens."""
+"""What people call the columns of a table: other words for their names, and similar words.
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property
-from typing import Protocol
+A word names a column with the strength 1 if the name has it, and `MEANT` if it is listed here for a word of
+the name. Otherwise the strength is the cosine of their token vectors, if it is `SIMILAR` at least.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import accumulate
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...index.analysis import STOP_WORDS, Analyzer
-from .table_text import DURATION, TIMES, TableText
+if TYPE_CHECKING:
+    from ...retrieval.protocol import TokenEncoder
 
-Vectors = NDArray[np.float32]
-
-MIN_SIMILARITY = 0.42  # of a word and the name of a column
-MARGIN = 0.05  # below the most similar name
-MIN_ABBREVIATION = 3  # characters of a name such as "max" or "temp"
-MAX_TEXTS = 10_000  # whose vectors are kept
-# What people say, the names of the columns that they ask for, else the units, else the kinds of columns.
-PHRASES: list[tuple[str, str, str, Collection[str]]] = [
-    ("who", "name player winner driver rider person athlete candidate artist author president coach", "", ()),
-    ("when", "date year season time day month hours due deadline", "", TIMES),
-    ("where", "location venue place city country town site region address room", "", ()),
-    (
-        "cost pay paid payment charge spend spent price fee expensive cheap cheaper cheapest",
-        "price cost fee fare rate amount rent charge",
-        "",
-        ("money",),
-    ),
-    (
-        "long longer longest short shorter shortest last",
-        "length distance duration time term takes",
-        "min minutes hours h days months weeks km",
-        (),
-    ),
-    ("far farther farthest", "distance length", "km miles", ()),
-    ("heavy weigh heavier heaviest light lighter lightest", "weight mass", "kg g lb", ()),
-    ("tall taller tallest high higher highest", "height elevation altitude", "", ()),
-    ("big bigger biggest large largest small smallest", "area size population capacity acres", "m²", ()),
-    ("fast faster fastest slow slowest quick", "time speed", "", (DURATION,)),
-    ("deep deepest", "depth", "", ()),
-    ("old older oldest young youngest", "age birth born built founded", "", ()),
-    ("newest", "date year built", "", ()),
-    ("earliest latest", "date year", "", TIMES),
-    ("loud louder loudest quiet quietest noisy", "noise sound", "db", ()),
-    ("hot hottest warm warmest", "max high temperature temp", "c", ()),
-    ("cold coldest", "min low temperature temp", "c", ()),
-    ("call ring reach", "phone telephone tel mobile contact", "", ()),
-    ("write reach", "email mail", "", ()),
-    ("often", "times count frequency", "", ()),
-    ("open", "hours opening open", "", ()),
-    ("close shut", "hours closing close", "", ()),
-    ("win title", "winner champion", "", ()),
-    ("start begin since", "start begin from since", "", ()),
-    ("end leave until till expire", "end until to left expires", "", ()),
-    ("seat sit fit", "seats capacity passengers", "", ()),
-]
-
-
-class WordEncoder(Protocol):
-    """Encodes words."""
-
-    def encode_questions(self, texts: Sequence[str]) -> list[Vectors]:
-        """For each text (m, width) float32, rows unit-norm."""
-        ...
-
-
-class Similarity:
-    """How near words are to names by the vectors of their tokens; each text is encoded once."""
-
-    def __init__(self, encoder: Callable[[], WordEncoder]) -> None:
-        self._encoder = encoder
-        self._kept: dict[str, Vectors] = {}
-
-    def __call__(self, words: Sequence[str], names: Sequence[str]) -> NDArray[np.float32]:
-        """(W, N) float32: the mean over the tokens of a word of the largest cosine in a name."""
-        new = [text for text in dict.fromkeys([*words, *names]) if text not in self._kept]
-        if len(self._kept) + len(new) > MAX_TEXTS:
-            self._kept.clear()
-            new = list(dict.fromkeys([*words, *names]))
-        if new:
-            self._kept.update(zip(new, self._encoder().encode_questions(new), strict=True))
-        rows = [[(self._kept[w] @ self._kept[n].T).max(axis=1).mean() for n in names] for w in words]
-        return np.array(rows, np.float32).reshape(len(words), len(names))
+MEANT = 0.85
+SIMILAR = 0.55
+MAX_NAMES = 40  # columns; the names of wider tables are compared by their words alone
+MAX_TABLES = 32  # whose names are kept as vectors
+# Words of a question for words of names.
+MEANINGS = {
+    "who whose whom": "name player winner driver rider person athlete candidate artist author president"
+    " champion coach responsible owner contact doctor teacher",
+    "whom who": "trainer instructor manager staff employee leader guide speaker captain",
+    "when": "date year season time day month hours due deadline",
+    "where": "location venue place city country town site region office address room",
+    "cost costs price fee fare rate pay paid much expensive cheap cheapest cheaper charge": "price cost fee"
+    " fare rate amount charge",
+    "rent hire": "price cost fee rent",
+    "spend spent cost pay paid payment payments": "spent actual paid amount",
+    "long longer longest shortest shorter": "length distance dist duration term time minutes min hours h days"
+    " weeks months years",
+    "far farther farthest further": "distance dist km miles",
+    "tall taller tallest high higher highest": "height elevation",
+    "heavy heavier heaviest lighter lightest weigh weighs": "weight mass kg",
+    "big bigger biggest large larger largest small smaller smallest": "area size population amount",
+    "hot hotter hottest warm warmer warmest": "max high temperature temp",
+    "cold colder coldest": "min low temperature temp",
+    "win wins won title": "winner champion won",
+    "fast faster fastest slow slower slowest": "time speed",
+    "deep deeper deepest": "depth",
+    "loud louder loudest quiet quieter quietest": "noise db",
+    "old older oldest young younger youngest": "age birth born built founded",
+    "newest latest earliest": "date year built",
+    "often": "every frequency interval times count",
+    "late until till": "closing end until last to",
+    "early open opens": "opening start from first open hours",
+    "close closes shut": "closing close",
+    "reach contact call": "phone telephone tel mobile email mail contact",
+    "write": "email mail",
+    "number ring": "phone telephone tel mobile",
+    "people persons guests fit sit": "seats capacity persons people places users passengers",
+    "points": "score pts",
+    "place rank position": "pos rank position place",
+    "memory": "storage ram memory",
+    "room find": "office room",
+    "job": "role position title",
+    "made make makes": "vendor maker manufacturer brand producer country origin",
+    "come comes from": "country origin nationality",
+    "department team": "department owner team",
+    "expire expires renew ends end": "expiry renewal end until due valid",
+    "begin begins start starts became become": "start begin from time",
+    "live lives": "address city town",
+    "leave leaves left": "end left until departure",
+    "left available": "stock quantity available",
+    "euros euro": "eur",
+    "dollars dollar": "usd",
+    "pounds pound": "gbp lb",
+    "minutes minute": "min",
+    "hours hour": "h hrs",
+    "kilos kilograms kilo": "kg",
+    "grams gram": "g",
+    "kilometres kilometers kilometre": "km",
+    "metres meters metre": "m",
+    "gigabytes gigabyte": "gb",
+    "megapixels megapixel": "mp",
+    "percent percentage": "%",
+}
 
 
 class ColumnNames:
-    """The names of the columns of a table."""
+    """Compares words of questions with names of columns; `load` gives the encoder when it is first needed."""
 
-    def __init__(self, table: TableText) -> None:
-        self.table = table
-        self.texts = [" ".join(name.replace("_", " ").replace(".", " ").split()) for name in table.columns]
-        self.stems = [set(name) - STOP_WORDS or set(name) for name in table.names]
+    def __init__(self, load: Callable[[], TokenEncoder]) -> None:
+        self._load = load
+        self._vectors = lru_cache(MAX_TABLES)(lambda names: load().encode_questions(names))
 
-    def named(self, word: str, stem: str) -> Iterator[tuple[int, str]]:
-        """The columns that have a word in their names, or the beginning of one, with the stem in the name."""
-        for column, stems in enumerate(self.stems):
-            for name in stems:
-                is_short = MIN_ABBREVIATION <= len(name) < len(word) - 1 and word.startswith(name)
-                if name == stem or is_short or (len(stem) > MIN_ABBREVIATION and name.startswith(stem)):
-                    yield column, name
+    def similarities(self, words: Sequence[str], names: tuple[str, ...]) -> NDArray[np.float32]:
+        """The largest cosine of each word, within the question or alone, and a name: (words, names) float32.
 
-    def meant(self, stem: str) -> list[int]:
-        """The columns that a word such as "tallest" asks for: by name, else by unit, else by kind."""
-        phrase = _phrases(self.table.analyzer).get(stem)
-        if phrase is None:
-            return []
-        counts = [len(phrase.names & stems) for stems in self.stems]
-        most = max(counts, default=0)
-        if most:
-            return [column for column, count in enumerate(counts) if count == most]
-        with_unit = [c for c, units in enumerate(self._units) if not phrase.units.isdisjoint(units)]
-        return with_unit or self.table.of_kinds(phrase.kinds)
-
-    def similar(self, words: Sequence[str], similarity: Similarity) -> Iterator[tuple[int, int]]:
-        """The number of a word, and a column with a name that means much the same."""
-        for word, row in enumerate(similarity(words, self.texts)):
-            for column in np.flatnonzero(row >= max(MIN_SIMILARITY, row.max(initial=0) - MARGIN)):
-                yield word, int(column)
-
-    @cached_property
-    def _units(self) -> list[set[str]]:
-        """The words of each name and the unit of its values."""
-        units = [self.table.unit(column) for column in range(len(self.texts))]
-        return [stems | set(self.table.stems(unit)) for stems, unit in zip(self.stems, units, strict=True)]
-
-
-@dataclass
-class Phrase:
-    """The stems of the names and units, and the kinds, of the columns that a word asks for."""
-
-    names: set[str] = field(default_factory=set)
-    units: set[str] = field(default_factory=set)
-    kinds: set[str] = field(default_factory=set)
-
-
-@cache
-def _phrases(analyzer: Analyzer) -> dict[str, Phrase]:
-    """What each word asks for, by its stem."""
-    meant: dict[str, Phrase] = defaultdict(Phrase)
-    for words, names, units, kinds in PHRASES:
-        for stem in map(analyzer.term, words.split()):
-            meant[stem].names.update(map(analyzer.term, names.split()))
-            meant[stem].units.update(map(analyzer.term, units.split()))
-            meant[stem].kinds.update(kinds)
-    return dict(meant)
+        Zeros for names of too many columns.
+        """
+        similar = np.zeros((len(words), len(names)), np.float32)
+        if not words or len(names) > MAX_NAMES:
+            return similar
+        whole, *alone = self._load().encode_questions([" ".join(words), *words])
+        ends = list(accumulate(map(len, alone)))
+        for i, vectors in enumerate(alone):
+            in_question = whole[ends[i] - len(vectors) : ends[i]]
+            rows = np.concatenate([vectors, in_question]) if ends[-1] == len(whole) else vectors
+            for column, name in enumerate(self._vectors(names)):
+                cosines = rows @ name.T  # (2 T, tokens of the name)
+                similar[i, column] = cosines.reshape(-1, len(vectors), len(name)).max(2).mean(1).max()
+        return similar

@@ -16,8 +16,8 @@ from ...index.snapshot import Snapshot
 from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
-from .ask import Answerer, AnswerTrace, answer_span, placed_span
-from .candidates import RankedCandidate
+from .ask import Answerer, AnswerTrace, placed_span
+from .candidates import RankedCandidate, answer_span
 from .filters import conditions_of, select
 
 MAX_RANK = 100_000  # deeper ranks are not searched

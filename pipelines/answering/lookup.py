@@ -10,23 +10,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 from . import table_question as asked
-from .column_names import Similarity
-from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question
+from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question, Similarities
 from .table_reading import Reading, Result
 from .table_text import DATE, DURATION, TIMES, TableText, Value, common_unit
 
 
 def look_up(
-    text: str, table: TableText, context: Collection[str] = (), similarity: Similarity | None = None
+    text: str, table: TableText, context: Collection[str] = (), similarities: Similarities | None = None
 ) -> Result | None:
     """The best result for a question; None if the table has none.
 
     `context` are stems of the words around the table, such as headings, which explain words of the question.
+    `similarities` compares words with names of columns.
     """
-    question = Question(text, table, context, similarity)
+    question = Question(text, table, context, similarities)
     is_yes_no = asked.YES_NO.match(question.text) is not None
     if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
         return None
@@ -62,8 +62,9 @@ def plain(reading: Reading) -> Result | None:
     column, doubt = target
     filled = [row for row in rows if table.rows[row][column]]
     n_values = len({table.rows[row][column] for row in rows})
-    is_plural = asked.PLURAL.match(reading.question.text)
-    doubt += 0.0 if n_values == 1 else 0.3 if is_plural else 0.8 if n_values <= 3 else 3.0
+    if n_values > 1:
+        is_several = asked.SEVERAL.search(reading.question.text) or reading.names_condition()
+        doubt += 0.1 if is_several else 0.8 if n_values <= 3 else 3.0
     return reading.result("look up", filled, column, doubt)
 
 
@@ -71,12 +72,12 @@ def at_end(reading: Reading) -> Result | None:
     """The first or the last row, by its date if the question names one, else as listed."""
     table = reading.table
     question = reading.question
-    names_number = any(
-        reading.near in m.tokens and m.is_named and table.kinds[m.column] in NUMERIC for m in reading.mentions
-    )
+    names_number = any(reading.near in question.named[c] for c in table.of_kinds(NUMERIC))
     if reading.match[0] == "top" and names_number:
         return superlative(reading)
     rows = reading.limited_rows()
+    if question.text.startswith("how long"):
+        return None
     is_listed = "listed" in question.words or re.search(r"(?:what|which) (?:year|date)", question.text)
     times = None if is_listed else reading.mention(reading.near, TIMES, reading.columns)
     by = {times.column} if times else set()
@@ -95,9 +96,10 @@ def superlative(reading: Reading) -> Result | None:
     table = reading.table
     word = reading.match[0].split()[-1]
     rows = reading.limited_rows()
-    columns = [c for c in reading.named_by(word) if table.kinds[c] in ORDERED]
+    kinds = NUMERIC if word in ("best", "worst") else ORDERED  # a best year is no latest one
+    columns = [c for c in reading.named_by(word) if table.kinds[c] in kinds]
     doubt = 0.3
-    if mention := reading.mention(reading.near, ORDERED, within=NEAR):
+    if mention := reading.mention(reading.near, kinds, within=NEAR):
         columns = [mention.column]
         doubt = 0.4 * (1 - mention.share)
     if not columns:
@@ -108,14 +110,19 @@ def superlative(reading: Reading) -> Result | None:
         return None
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
     is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)
-    is_near = mention is not None and reading.near in mention.tokens
+    is_name = reading.question.named[by].get(reading.near) == 1
     is_amount = reading.question.text.startswith(("how much", "how many", "how long"))
-    if is_value and (is_near or is_amount) and (unsure >= 0.4 or column == table.main):
+    if is_value and mention and (is_name or is_amount) and (unsure >= 0.4 or column == table.main):
         column = by
         unsure = 0.2
-    is_smallest = reading.match.re is asked.SMALLEST
+    is_speed = word in ("fastest", "slowest") and "speed" in table.names[by]
+    is_age = word in ("oldest", "youngest") and table.kinds[by] not in TIMES
+    is_smallest = (reading.match.re is asked.SMALLEST) != (is_speed or is_age)
     extreme = (min if is_smallest else max)(number for number, _ in numbers)
     rows = [row for number, row in numbers if number == extreme]
+    if column == table.main:
+        unsure += 0.3 * (reading.near in reading.question.content - reading.explained)
+        reading.explained.add(reading.near)  # what the rows are
     is_tie = len({table.rows[row][column] for row in rows}) > 1
     operation = "smallest" if is_smallest else "largest"
     return reading.result(operation, rows, column, doubt + unsure + 0.7 * is_tie)
@@ -155,7 +162,8 @@ def neighbour(reading: Reading) -> Result | None:
     if row not in table.is_body:
         return None
     target = reading.target(reading.columns - {anchor})
-    column, doubt = target if target and target[1] < 0.5 else (anchor, 0.3)
+    is_named = target and target[1] < 0.5 and table.kinds[target[0]] not in ORDERED
+    column, doubt = target if target and is_named else (anchor, 0.3)
     return reading.result("after" if is_after else "before", [row], column, doubt)
 
 
@@ -163,17 +171,25 @@ def count(reading: Reading) -> Result | None:
     """The number of rows, or the number in a cell that counts what is asked for."""
     table = reading.table
     rows = reading.limited_rows()
+    exact = reading.rows(is_exact=True)
+    is_row = bool(reading.conditions) and len(exact) == 1
     column = table.main
     doubt = 0.7
     mention = reading.mention(reading.near, within=2)
-    if mention and (mention.is_named or len(rows) == 1):
+    is_number = mention and table.kinds[mention.column] in NUMERIC
+    if is_row and not is_number and (named := reading.mention(reading.near, NUMERIC, reading.columns)):
+        mention = named
+        reading.explained.add(reading.near)
+        reading.doubt += 0.3
+    if mention:
         column = mention.column
         doubt = 0.2
-        if table.kinds[column] in NUMERIC:
+        is_name = column == 0 and not reading.conditions
+        if table.kinds[column] in NUMERIC and not is_name:
+            if is_row:
+                return reading.result("look up", exact, column, 0.5 * (1 - mention.share))
             numbers = table.numbers(rows, column)
             counted = [row for _, row in numbers]
-            if len(rows) == 1:
-                return reading.result("look up", counted, column, 0.5 * (1 - mention.share))
             total = shown(sum(number for number, _ in numbers))
             return reading.result("sum", counted, column, 0.8, total) if reading.conditions else None
     else:
@@ -181,7 +197,7 @@ def count(reading: Reading) -> Result | None:
     if not rows:
         return None
     if reading.conditions:
-        doubt += len(rows) == 1
+        doubt += is_row and (len(rows) == 1 or table.main in reading.columns)
     elif rows == table.body:
         by_cell = {table.rows[row][column]: row for row in reversed(rows)}
         if len(by_cell) < len(rows) and "different" not in reading.question.words:
@@ -194,11 +210,12 @@ def count(reading: Reading) -> Result | None:
 def aggregate(reading: Reading) -> Result | None:
     """The sum or the mean of a column over the rows that fulfil the conditions."""
     table = reading.table
-    rows = reading.limited_rows() or reading.joined_rows()
-    mention = reading.measure(without=reading.columns)
-    if mention is None or asked.RANKS.search(table.columns[mention.column]):
+    rows = reading.limited_rows()
+    if not (rows or asked.LIMIT.search(reading.question.text)):
+        rows = reading.joined_rows()
+    column = reading.measured_by(reading.match, NUMERIC)
+    if column is None or asked.RANKS.search(table.columns[column]):
         return None
-    column = mention.column
     reading.explain(asked.COUNT.search(reading.question.text))
     numbers = table.numbers(rows, column)
     rows = [row for _, row in numbers]
@@ -210,40 +227,39 @@ def aggregate(reading: Reading) -> Result | None:
         return reading.result("mean", rows, column, 0.3, shown(total / len(rows), values))
     for match in asked.SUM.finditer(reading.question.text):
         reading.explain(match)
-    doubt = (0.7 if reading.match[0].startswith("total") else 0.2) + 0.4 * (1 - mention.share)
-    return reading.result("sum", rows, column, doubt, shown(total, values))
+    return reading.result("sum", rows, column, 0.6, shown(total, values))
 
 
 def compared(reading: Reading) -> Result | None:
-    """The difference of the values of two rows, or whether the first has more or less than the second."""
+    """The difference of two values, or whether the first is more or less than the second.
+
+    They stand in two rows, or in two columns of the same row.
+    """
     table = reading.table
     words = reading.question.words
+    is_difference = reading.match.re is asked.DIFFERENCE
     rows = [row for row, _ in two_rows(reading)]
-    columns = []
-    if mention := reading.measure(ORDERED):
-        columns = [mention.column]
-    if not rows and reading.match.re is asked.DIFFERENCE:
-        rows = reading.rows()[:2] if reading.conditions else []
-        other = reading.mention(reading.near, NUMERIC, columns)
-        columns += [other.column] if other and other.is_named and len(rows) == 1 else []
+    column = reading.measured_by(reading.match)
+    columns = [] if column is None else [column]
+    if not rows and is_difference and reading.conditions:
+        rows = reading.rows()
+        numeric = set(table.of_kinds(NUMERIC)) - reading.columns.union(columns)
+        others = [m for m in reading.mentions if m.column in numeric and m.strength >= 1]
+        if len(others) == 1:
+            columns.append(others[0].column)
+            reading.explained |= others[0].tokens
     cells = [(row, column) for row in rows for column in columns]
     values = [value for row, column in cells for value, _ in table.values([row], column)]
-    if mention is None or len(cells) != 2 or len(values) != 2 or common_unit(values) is None:
+    if len(cells) != 2 or len(values) != 2 or common_unit(values) in (None, DATE):
         return None
+    reading.explained.update(words.index(word) for word in ("than", "between") if word in words)
     difference = values[0].number - values[1].number
-    doubt = 0.1 + 0.2 * (1 - mention.share)
-    if "than" in words:
-        reading.explained.add(words.index("than"))
-    if "between" in words:
-        reading.explained.add(words.index("between"))
-    if reading.match.re is asked.DIFFERENCE:
-        if table.kinds[mention.column] == DATE:
-            return None
-        return reading.computed("difference", cells, doubt, shown(abs(difference), values))
+    if is_difference:
+        return reading.computed("difference", cells, 0.2, shown(abs(difference), values))
     if "than" not in words:
         return None
     is_true = difference > 0 if reading.match["up"] else difference < 0
-    return reading.computed("compare", cells, doubt, "yes" if is_true else "no")
+    return reading.computed("compare", cells, 0.2, "yes" if is_true else "no")
 
 
 def either(reading: Reading) -> Result | None:
@@ -260,10 +276,8 @@ def either(reading: Reading) -> Result | None:
     reading.explain(comparative)
     by_time = comparative[0] in ("first", "earlier", "sooner", "later", "older")
     columns = table.of_kinds(TIMES) if by_time else []
-    columns = columns or [c for c in reading.named_by(comparative[0]) if table.kinds[c] in ORDERED]
-    if mention := reading.mention(question.following(comparative), ORDERED):
-        columns = [mention.column]
-    numbers = table.numbers([row for row, _ in pair], columns[0]) if columns else []
+    column = next(iter(columns), reading.measured_by(comparative))
+    numbers = [] if column is None else table.numbers([row for row, _ in pair], column)
     if len({number for number, _ in numbers}) != 2:
         return None
     is_up = comparative.groupdict().get("up", True)
@@ -295,7 +309,7 @@ def yes_or_no(reading: Reading) -> Result | None:
 
 def shown(number: Decimal | float, values: Iterable[Value] = ()) -> str:
     """A computed number with the unit of the values."""
-    digits = f"{round(Decimal(number), 2).normalize():f}"
+    digits = f"{Decimal(number).quantize(Decimal('0.01'), ROUND_HALF_UP).normalize():f}"
     unit = common_unit(values)
     return f"{digits} {unit}" if unit and unit not in (DATE, DURATION) else digits
 
@@ -314,6 +328,7 @@ OPERATIONS: Operations = [
     (asked.LAST, at_end),
     (asked.MEAN, aggregate),
     (asked.SUM, aggregate),
+    (asked.SPENT, aggregate),
     (asked.COUNT, count),
     (ANYTHING, plain),
 ]

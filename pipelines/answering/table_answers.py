@@ -11,16 +11,18 @@ from spanwise.types import AnswerSpan, Document, Hit, Passage, Span, TablePart
 
 from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
-from .column_names import Similarity, WordEncoder
+from ...retrieval.protocol import TokenEncoder
+from .column_names import ColumnNames
 from .lookup import look_up
 from .table_reading import Result
-from .table_text import MAX_CELL, TableText
+from .table_text import TableText
 
 # P(right) = 1 / (1 + exp(-(SLOPE * score + OFFSET))), fitted on WikiTableQuestions.
 SLOPE = 1.3
 OFFSET = 1.8
 RIVAL = 0.1  # the difference of scores below which another table's other answer is a doubt
 DOUBT = 1.0
+MAX_WORDS = 8  # of a cell; one with more is prose
 N_AROUND = 2  # rows that are shown above and below a cell
 MAX_DOCUMENTS = 32  # whose tables are kept
 
@@ -77,18 +79,18 @@ class TableFinder:
         self,
         analyzer: Analyzer,
         document_of: Callable[[str], Document],
-        encoder: Callable[[], WordEncoder] | None = None,
+        encoder: Callable[[], TokenEncoder] | None = None,
     ) -> None:
+        self._similarities = ColumnNames(encoder).similarities if encoder else None
         self._analyzer = analyzer
         self._document_of = document_of
-        self._similarity = Similarity(encoder) if encoder else None
         self._kept: dict[str, tuple[Document, list[TableText]]] = {}
 
     def best(self, question: str, hits: Sequence[Hit]) -> TableAnswer | None:
         """The best result; a doubt lowers its confidence if another table says something else as well."""
         results = []
         for document, table, passage in self._near(hits):
-            if result := look_up(question, table, self._context(document, passage), self._similarity):
+            if result := look_up(question, table, self._context(document, passage), self._similarities):
                 results.append((result, table, document))
         if not results:
             return None
@@ -117,7 +119,7 @@ class TableFinder:
             return None
         is_name = len(touched) > 1 and touched[0] == cells[0]
         first, after = touched[1] if is_name else touched[0]
-        if after - first > MAX_CELL:
+        if len(document.text[first:after].split()) > MAX_WORDS:
             return None
         start = max(first, span.start)
         end = min(after, span.end)

@@ -1,4 +1,4 @@
-"""A reading of a question about a table: conditions on rows, an operation, the words that both explain."""
+"""A reading of a question in a table: conditions on rows, named columns, and the words that are explained."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from itertools import takewhile
 from math import inf
 
 from . import table_question as asked
-from .table_question import NEAR, NUMERIC, Condition, Mention, Question
+from .column_names import MEANT
+from .table_question import NEAR, NUMERIC, ORDERED, Condition, Mention, Question, meant_names
 from .table_text import EMPTY, MAX_CELL, TIMES, YEARS
-
-RIVAL_COLUMN = 0.3  # doubt if another column is named as well
 
 Match = re.Match[str]
 
@@ -53,7 +52,7 @@ class Reading:
         self.columns = {condition.column for condition in conditions}
         self.explained = {i for condition in conditions for i in condition.tokens}
         self.mentions = [
-            replace(mention, tokens=tokens)
+            replace(mention, tokens=tokens, strength=sum(question.named[mention.column][i] for i in tokens))
             for mention in question.mentions
             if (tokens := mention.tokens - self.explained)
         ]
@@ -64,9 +63,16 @@ class Reading:
         if match:
             self.explained |= self.question.within(match)
 
-    def rows(self, without: Collection[Condition] = ()) -> list[int]:
-        """The rows that fulfil all conditions but some; rows of totals only if there are no others."""
-        held = [condition.rows for condition in self.conditions if condition not in without]
+    def rows(self, without: Collection[Condition] = (), is_exact: bool = False) -> list[int]:
+        """The rows that fulfil all conditions but some; rows of totals only if there are no others.
+
+        With `is_exact` cells that only hold the words of a condition count only where no cell is the words.
+        """
+        held = [
+            condition.exact or condition.rows if is_exact else condition.rows
+            for condition in self.conditions
+            if condition not in without
+        ]
         if not held:
             return self.table.body
         rows = frozenset.intersection(*held)
@@ -79,35 +85,53 @@ class Reading:
         options = [
             mention
             for mention in self.mentions
-            if mention.column not in without and (not kinds or self.table.kinds[mention.column] in kinds)
+            if mention.column not in without
+            and not mention.tokens <= self.explained
+            and (not kinds or self.table.kinds[mention.column] in kinds)
         ]
         best = max(
             options,
-            key=lambda m: (len(m.tokens) + m.share - 0.4 * min(distance(m, near), 10), m.share),
+            key=lambda m: (m.strength + m.share - 0.4 * min(distance(m, near), 10), m.share),
             default=None,
         )
         if best is None or distance(best, near) > within:
             return None
-        rivals = [m for m in options if m.tokens == best.tokens and m.share == best.share]
-        self.doubt += RIVAL_COLUMN * (len(rivals) > 1)
         self.explained |= best.tokens
+        self.doubt += 0.5 * (len(best.tokens) - best.strength)
         return best
 
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
-        """The columns that a word such as "who" or "tallest" asks for, by name, else by kind."""
-        columns = self.question.names.meant(self.table.analyzer.term(word))
-        return [column for column in columns if column not in without]
+        """The columns that a word such as "tallest" asks for: the best named ones, else those of its kind."""
+        meant = meant_names(self.table, word)
+        kinds = asked.KINDS.get(word, ())
+        ranks = {
+            column: min(meant[stem] for stem in name if stem in meant)
+            for column, name in enumerate(self.table.names)
+            if column not in without
+            and meant.keys() & set(name)
+            and (word not in ("who", "when", "where") or self.table.kinds[column] in (*kinds, "words"))
+        }
+        of_kind = [] if kinds == asked.MEASURES else self.table.of_kinds(kinds)
+        best = min(ranks.values(), default=0)
+        return [c for c, rank in ranks.items() if rank == best] or [c for c in of_kind if c not in without]
 
-    def measure(self, kinds: Collection[str] = NUMERIC, without: Collection[int] = ()) -> Mention | None:
-        """The named column of some kinds, else that of costs, else the only one of numbers."""
-        if mention := self.mention(self.near, kinds, without):
-            return mention
-        words = [*self.match[0].split(), "cost"]
-        meant = next(filter(None, map(self.named_by, words)), [])
-        columns = [c for c in meant if self.table.kinds[c] in kinds]
-        columns = columns or self.table.of_kinds(NUMERIC)
-        names = [c for c in columns if not asked.RANKS.search(self.table.columns[c]) and c not in without]
-        return Mention(names[0], frozenset(), asked.MEANT, False) if len(names) == 1 else None
+    def measured_by(self, match: Match, kinds: Collection[str] = ORDERED) -> int | None:
+        """The column of some kinds that is named near a match, or that its last word means.
+
+        Of sums and of "more" else that of costs, else the only one of numbers but ranks.
+        """
+        if mention := self.mention(self.question.following(match), kinds, self.columns):
+            return mention.column
+        word = match[0].split()[-1]
+        is_amount = kinds == NUMERIC or word in ("more", "less", "fewer")
+        for column in self.named_by(word, self.columns) + self.named_by("cost", self.columns) * is_amount:
+            if self.table.kinds[column] in kinds:
+                return column
+        if not is_amount:
+            return None
+        numbers = set(self.table.of_kinds(NUMERIC)) - self.columns
+        numbers = {column for column in numbers if not asked.RANKS.search(self.table.columns[column])}
+        return numbers.pop() if len(numbers) == 1 else None
 
     def joined_rows(self) -> list[int]:
         """The rows that fulfil a condition of each column; those of "and" are taken together."""
@@ -124,8 +148,13 @@ class Reading:
             compare = asked.COMPARISONS[match[1]]
             kinds = TIMES if number in YEARS else NUMERIC
             columns = self.table.of_kinds(kinds)
-            if mention := self.mention(max(self.question.within(match)), (*NUMERIC, *kinds)):
+            near = max(self.question.within(match))
+            meant = [c for c in self.named_by(match[1].split()[0], self.columns) if c in columns]
+            may_be = kinds if match[1] in ("before", "after") else (*NUMERIC, *kinds)
+            if mention := self.mention(near, may_be, self.columns):
                 columns = [mention.column]
+            elif meant:
+                columns = meant
             elif not columns or (len(columns) > 1 and kinds is not TIMES):
                 return []
             else:
@@ -137,24 +166,41 @@ class Reading:
 
     def target(self, without: Collection[int], is_superlative: bool = False) -> tuple[int, float] | None:
         """The column that is asked for, and the doubt about it."""
-        words = self.question.words
         match = asked.WH.search(self.question.text)
         if match and (column := self._after_question_word(match, without, is_superlative)):
             return column
-        for word in {"who", "when", "where"}.intersection(words):
-            columns = self.named_by(word, without)
-            if also := [m for m in self.mentions if m.column in columns]:
-                columns = [max(also, key=lambda m: len(m.tokens)).column]
-            if word == "who" and not columns and self.table.main not in without:
-                columns = [self.table.main]
-            if columns:
-                self.explained |= {i for m in self.mentions if m.column == columns[0] for i in m.tokens}
-                return columns[0], 0.3
+        if column := self._by_question_word(without):
+            return column
         if mention := self.mention(0, without=without):
             return mention.column, 0.2 + 0.6 * (1 - mention.share)
-        if words[0] == "how" and not self.question.is_manner and (costs := self.named_by("cost", without)):
-            return costs[0], 0.4
-        return (self.table.main, 1.0) if match and self.table.main not in without else None
+        if match is None or self.table.main in without:
+            return None
+        return self.table.main, 1.0 if self.mentions_others() else 0.5
+
+    def _by_question_word(self, without: Collection[int]) -> tuple[int, float] | None:
+        """The column that words such as "when" or "how long" ask for: a named one of that kind first."""
+        match = asked.ASKING.search(self.question.text)
+        if match is None:
+            return None
+        word = "job" if match["job"] else "cost" if match["cost"] else match["how"] or match[0]
+        kinds = asked.KINDS.get(word, ())
+        columns = self.named_by(word, without)
+        near = self.question.following(match)
+        may_name = kinds and not (columns and word == "where")
+        far = {column for column in range(len(self.table.columns)) if not self._is_named_near(near, column)}
+        others = {*without, *far} if word == "who" else without
+        if may_name and (mention := self.mention(near, kinds, others)):
+            self.explain(match)
+            return mention.column, 0.1 + 0.5 * (1 - mention.share)
+        doubt = 0.3 if len(columns) == 1 else 1.5
+        if word == "who" and doubt == 1.5 and self.table.main not in without:
+            columns = [self.table.main]
+            doubt = 0.5
+        if not columns:
+            return None
+        self.explain(match)
+        self.explained |= {i for m in self.mentions if m.column == columns[0] for i in m.tokens}
+        return columns[0], doubt
 
     def _after_question_word(
         self, match: Match, without: Collection[int], is_superlative: bool
@@ -164,20 +210,41 @@ class Reading:
         after = range(first, len(self.question.words))
         phrase = list(takewhile(lambda i: self.question.words[i] not in asked.AUXILIARIES, after))
         explained = set(self.explained)
-        doubt = self.doubt
         mention = self.mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
-            is_number = is_superlative and self.table.kinds[mention.column] in NUMERIC
-            is_named = mention.is_named or not phrase or self.table.main in without
-            if is_named and not (is_number and match[0].startswith("which")):
+            is_similar = phrase and mention.strength < MEANT
+            is_number = (is_superlative or is_similar) and self.table.kinds[mention.column] in NUMERIC
+            if not (is_number and match[0].startswith("which")):
                 return mention.column, 0.5 * (1 - mention.share)
         self.explained = explained
-        self.doubt = doubt
-        if not phrase or self.table.main in without:
+        if self.table.main in without or not (phrase or is_superlative or self.names_condition()):
             return None
         nouns = [i for i in phrase[:NEAR] if i in self.question.content - explained]
         self.explained.update(nouns[:1])  # what the rows are
-        return self.table.main, 0.5 if nouns else 0.3
+        return self.table.main, 0.5 if nouns and nouns[0] not in self.question.around else 0.3
+
+    def names_condition(self) -> bool:
+        """True if the question names the column of a condition, as "what is Ann responsible for" does."""
+        named = {i for column in self.columns for i in self.question.named[column]} - self.explained
+        return bool(named) and not self.mentions_others()
+
+    def mentions_others(self) -> bool:
+        """True if the question names a column without a condition."""
+        return any(mention.column not in self.columns for mention in self.mentions)
+
+    def _is_named_near(self, near: int, column: int) -> bool:
+        """True if a word beside another one names a column."""
+        strengths = self.question.named[column].items()
+        return any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths)
+
+    def _is_cost(self, column: int) -> bool:
+        """True for a column of money, by its cells or its name."""
+        names = {
+            stem
+            for word in ("cost", "spent", "euro", "dollar", "pound")
+            for stem in meant_names(self.table, word)
+        }
+        return self.table.kinds[column] == "money" or not names.isdisjoint(self.table.names[column])
 
     def result(
         self, operation: str, rows: Sequence[int], column: int, doubt: float, value: str | None = None
@@ -194,14 +261,20 @@ class Reading:
         if not texts or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
             return None
         question = self.question
-        columns = self.columns.union(column for _, column in cells)
-        names = {i for mention in self.mentions if mention.column in columns for i in mention.tokens}
+        named = self.columns | {self.table.main}  # such as "tools" in "the tools of Norvik"
+        names = {i for c in named for i, strength in question.named[c].items() if strength >= MEANT}
         explained = self.explained | names
-        explained |= {i - 1 for i in names if question.words[i].isdecimal()}  # what a number names
+        numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
+        explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
-        unexplained = tuple(question.words[i] for i in rest if question.stems[i] not in asked.LIGHT)
-        n_operators = sum(word in asked.OPERATORS for word in unexplained)
-        score = 0.02 * len(explained) - len(unexplained) - n_operators - doubt - self.doubt
+        light = asked.LIGHT | asked.PAID if self.table.kinds[cells[0][1]] == "money" else asked.LIGHT
+        rest = [i for i in rest if question.stems[i] not in light]
+        held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
+        weight = sum(question.weight(i, explained, held) for i in rest)
+        asks_cost = asked.AMOUNT.match(question.text) and asked.COST.search(question.text)
+        is_other = value is None and asks_cost and not self._is_cost(cells[0][1])
+        score = 0.02 * len(explained) - weight - doubt - self.doubt - 2 * bool(is_other)
+        unexplained = tuple(question.words[i] for i in rest)
         return Result(operation, cells, values, value is not None, unexplained, score)
 
 

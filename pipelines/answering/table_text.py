@@ -20,6 +20,7 @@ YEARS = range(1500, 2101)
 YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
 NO = frozenset("no n false ✗ ✘ ☐ none".split())
 EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
+DAYS = "mon tue wed thu fri sat sun".split()
 MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 CURRENCIES = {"$": "USD", "€": "EUR", "£": "GBP", "¥": "JPY"}
 MONEY = frozenset([*CURRENCIES.values(), *"CHF SEK NOK DKK PLN CZK CAD AUD INR".split()])
@@ -46,8 +47,13 @@ DATES = [
     )
 ]
 CLOCK = re.compile(r"\+?(?:(?P<hours>[0-9]{1,3}):)?(?P<minutes>[0-9]{1,3}):(?P<s>[0-9]{2}(?:\.[0-9]+)?)")
+DAY_NAMES = re.compile(r"\b(mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?\b", re.I)
+DAY_RANGE = re.compile(
+    r"\b(mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.? ?(?:-|–|to|until) ?(mon|tue|wed|thu|fri|sat|sun)", re.I
+)
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
 SAMPLE = 200  # rows by which the kind of a column is known
+UNIT_ROWS = 5  # rows by which the unit of a column is known
 MAX_CELL = 100  # characters of a cell that is looked up; a longer one is prose
 MAX_TOTAL = 30  # characters of the name of a total
 MIN_BEGINNING = 3  # characters of a word
@@ -138,16 +144,32 @@ class TableText:
         self.analyzer = analyzer
         self.bounds = table.rows[table.n_headers :]
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
-        self.names = [self.stems(name) for name in table.columns]
         self._value = cache(parse_value)
+        self._of_body: dict[int, list[tuple[Value, int]]] = {}
+        self.names = [[*self.stems(name), *self._units(c)] for c, name in enumerate(table.columns)]
 
     def stems(self, text: str) -> list[str]:
         """The stems of a text, with those of function words."""
-        return [self.analyzer.term(token.word) for token in self.analyzer.tokens(text)]
+        return [self.stem(token.word) for token in self.analyzer.tokens(with_days(text))]
+
+    def stem(self, word: str) -> str:
+        """The stem of a word; of a day of the week its first three letters."""
+        return word[:3] if DAY_NAMES.fullmatch(word) else self.analyzer.term(word)
+
+    def _units(self, column: int) -> list[str]:
+        """The unit of the first value of a column, if it has one."""
+        values = filter(None, (self._value(row[column]) for row in self.rows[:UNIT_ROWS]))
+        units = [value.unit.lower() for value in values if value.unit not in ("", DATE, DURATION)]
+        return [self.stem(unit) for unit in units[:1]]
 
     def values(self, rows: Iterable[int], column: int) -> list[tuple[Value, int]]:
-        """The values of a column with their rows, without words."""
-        return [(value, row) for row in rows if (value := self._value(self.rows[row][column]))]
+        """The values of a column with their rows, without words; those of the whole body are kept."""
+        if rows is self.body and column in self._of_body:
+            return self._of_body[column]
+        values = [(value, row) for row in rows if (value := self._value(self.rows[row][column]))]
+        if rows is self.body:
+            self._of_body[column] = values
+        return values
 
     def numbers(self, rows: Collection[int], column: int) -> list[tuple[Decimal, int]]:
         """The numbers of a column with their rows; none where their units differ or most cells have none."""
@@ -155,10 +177,6 @@ class TableText:
         if len(values) * 2 < len(rows) or common_unit(value for value, _ in values) is None:
             return []
         return [(value.number, row) for value, row in values]
-
-    def unit(self, column: int) -> str:
-        """The unit of the first values of a column; "" without one."""
-        return common_unit(value for value, _ in self.values(range(len(self.rows))[:SAMPLE], column)) or ""
 
     def places(self, stem: str) -> Iterator[tuple[int, int]]:
         """Row and column of each word that begins as a stem does; it may have another stem."""
@@ -173,7 +191,7 @@ class TableText:
     def _folded(self) -> tuple[list[int], str]:
         """The folded texts of all cells, one per line, and the place of each."""
         cells = (cell if len(cell) <= MAX_CELL else "" for row in self.rows for cell in row)
-        lines = [folded(cell).replace("\n", " ") for cell in cells]
+        lines = [folded(with_days(cell)).replace("\n", " ") for cell in cells]
         return list(accumulate((len(line) + 1 for line in lines[:-1]), initial=1)), "\n" + "\n".join(lines)
 
     @cached_property
@@ -224,6 +242,22 @@ class TableText:
         """True if the rows go back in time."""
         numbers = [n for column in self.of_kinds(TIMES)[:1] for n, _ in self.numbers(self.body, column)]
         return numbers != sorted(numbers) and numbers == sorted(numbers, reverse=True)
+
+
+def with_days(text: str) -> str:
+    """The text, followed by the days of the week that a range in it holds.
+
+    >>> with_days("Mon-Wed 9:00")
+    'Mon-Wed 9:00 mon tue wed'
+    """
+    match = DAY_RANGE.search(text)
+    if match is None:
+        return text
+    first, last = (DAYS.index(day.lower()) for day in match.groups())
+    days = DAYS[first : last + 1] if first <= last else DAYS[first:] + DAYS[: last + 1]
+    if days == DAYS[:5]:
+        days = [*days, "weekday"]
+    return " ".join([text, *days])
 
 
 def _words(cell: str) -> str:
