@@ -308,6 +308,8 @@ def _talk(library: Library, answer: Callable[[str], None], talk: "Conversation")
     for typed in _typed():
         if typed in (NEW, AS_TYPED):
             talk.reset()
+        if typed == NEW:
+            say("a new conversation: earlier questions are forgotten")
         question = last if typed == AS_TYPED else typed
         if question in ("", NEW):
             continue
