@@ -241,7 +241,8 @@ def with_fragment(question: str, before: str) -> str:
         new = re.sub(r"\bones?$", place[1].split()[-1], new)
         # Added words belong to the pronoun.
         after = body if place[1].lower() in PRONOUN.split("|") else before
-        return body[: place.start(1)] + new + after[place.end(1) :]
+        whole = body[: place.start(1)] + new + after[place.end(1) :]
+        return re.sub(r"\b(\w{3,40}) \1\b", r"\1", whole)
     return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if fragment["preposition"] else ""
 
 

@@ -41,6 +41,7 @@ def understood(*texts: str) -> str:
         (("Is it deep?", "How about the new well?"), "Is the new well deep?"),
         (("What does the boat cost?", "And for a dog?"), "What does the boat cost for a dog?"),
         (("Is the old one free?", "What about Annex B?"), "Is Annex B free?"),
+        (("What is 1st line support for?", "and 2nd line?"), "What is 2nd line support for?"),
     ],
 )
 def test_a_follow_up_question_gets_what_it_leaves_out(texts, expected):
