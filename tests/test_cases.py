@@ -23,7 +23,6 @@ FAILING = r"""
 70-name-only-in-path: What is Acme's discount?
 70-name-only-in-path: What discount does Globex get?
 14-mdx: What is the rate limit of the free tier?
-45-question-forms: What weighs 11 tonnes?
 """
 
 

@@ -35,6 +35,7 @@ from .candidates import (
     content_terms,
     merge_same_answers,
     ranked_candidates,
+    tells_another_amount,
     tells_another_rate,
     topic_section,
     without_overlaps,
@@ -370,7 +371,8 @@ class Answerer:
     ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        if threshold and tells_another_rate(spelling.text, best.context.readable):
+        is_other = tells_another_rate(spelling.text, best.context.readable)
+        if threshold and (is_other or tells_another_amount(spelling.text, best.span.readable)):
             return False
         if threshold and spelling.understood:
             typed = {*self.analyzer.question_terms(spelling.question)}

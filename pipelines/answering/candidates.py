@@ -40,6 +40,16 @@ QUIET = (
 UNIT = r"(second|minute|hour|day|night|week|month|quarter|year)s?\b"
 ASKED_RATE = re.compile(rf"\b(?:per|each|every|an?) {UNIT}\W*\Z|\bper {UNIT}", re.I)
 TOLD_RATE = re.compile(rf"(?:\b(?:per|each|every|an?) |/ ?){UNIT}", re.I)
+# "What weighs 11 tonnes?", "Which press uses 28 kW?": the answer is what does so, no other amount.
+ASKED_SUBJECT = re.compile(
+    r"(?:what|who|which [a-z]+) (?!is|are|was|were|does|do|did|has|have)[a-z]{2,20}(?:s|ed) "
+    r"(?:only |about |over |up to )?[$€£]?[0-9]",
+    re.I,
+)
+TOLD_AMOUNT = re.compile(
+    r"(?:(?:It|They|He|She) [a-z]{2,20} )?[$€£]?[0-9][0-9.,]{0,15}"
+    r"(?: ?[^\W\d_]{1,12}(?:/[^\W\d_]{1,10}|[²³])?)?(?: [a-z]{1,12}){0,3}"
+)
 RATE_WORDS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "annual": "year"}
 
 Readings = Sequence[Sequence[ScoredSpan]]
@@ -171,6 +181,16 @@ def tells_another_rate(question: str, sentence: str) -> bool:
     told = {m[1].lower() for m in TOLD_RATE.finditer(sentence)}
     told.update(unit for word, unit in RATE_WORDS.items() if word in sentence.lower())
     return bool(asked and told) and asked.isdisjoint(told)
+
+
+def tells_another_amount(question: str, words: str) -> bool:
+    """True if a question asks what has an amount, and the words are another amount.
+
+    >>> tells_another_amount("What weighs 11 tonnes?", "28 kW"), tells_another_amount("What is it?", "28 kW")
+    (True, False)
+    """
+    asks_subject = ASKED_SUBJECT.match(question) is not None
+    return asks_subject and TOLD_AMOUNT.fullmatch(words.strip()) is not None
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
