@@ -22,7 +22,6 @@ FAILING = r"""
 54-xlsx-number-formats: \+49 30 1234567
 70-name-only-in-path: What is Acme's discount?
 70-name-only-in-path: What discount does Globex get?
-14-mdx: What is the rate limit of the free tier?
 """
 
 

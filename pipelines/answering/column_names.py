@@ -57,6 +57,7 @@ MEANINGS = {
     "points": "score pts",
     "place rank position": "pos rank position place",
     "memory": "storage ram memory",
+    "rate": "per",
     "room find": "office room",
     "job": "role position title",
     "made make makes": "vendor maker manufacturer brand producer country origin",

@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 from spanwise.types import AnswerSpan, Document, Hit, Passage, Span, TablePart
 
+from ...corpora.passages import passages_at
 from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
 from ...retrieval.protocol import TokenEncoder
@@ -90,7 +91,9 @@ class TableFinder:
         """The best result; a doubt lowers its confidence if another table says something else as well."""
         results = []
         for document, table, passage in self._near(hits):
-            if result := look_up(question, table, self._context(document, passage), self._similarities):
+            if result := look_up(
+                question, table, self._context(document, passage, table), self._similarities
+            ):
                 results.append((result, table, document))
         if not results:
             return None
@@ -156,8 +159,9 @@ class TableFinder:
             self._kept[document_id] = document, tables
         return document, tables
 
-    def _context(self, document: Document, passage: Passage) -> frozenset[str]:
-        """The stems of the headings above a table, of the title and of the file's name."""
+    def _context(self, document: Document, passage: Passage, table: TableText) -> frozenset[str]:
+        """The stems of the headings above a passage and its table, of the title and of the file's name."""
         name = PurePosixPath(document.id).stem.replace("_", " ")
-        words = chain(passage.heading, [document.title, name])
+        [place] = passages_at(document, [(table.start, table.end)])
+        words = chain(passage.heading, place.heading, [document.title, name])
         return frozenset(stem for text in words for stem in self._analyzer.terms(text))
