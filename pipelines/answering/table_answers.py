@@ -149,9 +149,11 @@ class TableFinder:
         if known := self._kept.get(document_id):
             return known
         document = self._document_of(document_id)
+        stored = find_tables(document, [(passage.start, passage.end) for passage in near])
+        places = passages_at(document, [(table.start, table.start) for table in stored])
         tables = [
-            TableText(document.text, table, self._analyzer)
-            for table in find_tables(document, [(passage.start, passage.end) for passage in near])
+            TableText(document.text, table, self._analyzer, place.heading)
+            for table, place in zip(stored, places, strict=True)
         ]
         if not is_huge(document):
             if len(self._kept) >= MAX_DOCUMENTS:
@@ -162,6 +164,5 @@ class TableFinder:
     def _context(self, document: Document, passage: Passage, table: TableText) -> frozenset[str]:
         """The stems of the headings above a passage and its table, of the title and of the file's name."""
         name = PurePosixPath(document.id).stem.replace("_", " ")
-        [place] = passages_at(document, [(table.start, table.end)])
-        words = chain(passage.heading, place.heading, [document.title, name])
+        words = chain(passage.heading, table.heading, [document.title, name])
         return frozenset(stem for text in words for stem in self._analyzer.terms(text))

@@ -187,9 +187,8 @@ class Reading:
         columns = self.named_by(word, without)
         near = self.question.following(match)
         may_name = kinds and not (columns and word == "where")
-        far = {column for column in range(len(self.table.columns)) if not self._is_named_near(near, column)}
-        others = {*without, *far} if word == "who" else without
-        if may_name and (mention := self.mention(near, kinds, others)):
+        far = self._unnamed(near) if word == "who" else set()
+        if may_name and (mention := self.mention(near, kinds, {*without, *far})):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
         doubt = 0.3 if len(columns) == 1 else 1.5
@@ -232,10 +231,13 @@ class Reading:
         """True if the question names a column without a condition."""
         return any(mention.column not in self.columns for mention in self.mentions)
 
-    def _is_named_near(self, near: int, column: int) -> bool:
-        """True if a word beside another one names a column."""
-        strengths = self.question.named[column].items()
-        return any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths)
+    def _unnamed(self, near: int) -> set[int]:
+        """The columns that no word beside another one names."""
+        return {
+            column
+            for column, strengths in enumerate(self.question.named)
+            if not any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths.items())
+        }
 
     def _is_cost(self, column: int) -> bool:
         """True for a column of money, by its cells or its name."""

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
@@ -134,9 +134,10 @@ def common_unit(values: Iterable[Value]) -> str | None:
 
 
 class TableText:
-    """The words and the values of the rows of a table, without its header."""
+    """The words and the values of the rows of a table, without its header; `heading` are those above it."""
 
-    def __init__(self, text: str, table: Table, analyzer: Analyzer) -> None:
+    def __init__(self, text: str, table: Table, analyzer: Analyzer, heading: Sequence[str] = ()) -> None:
+        self.heading = heading
         self.start = table.start
         self.end = table.end
         self.columns = table.columns
