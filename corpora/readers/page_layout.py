@@ -265,7 +265,7 @@ def _by_column(region: Sequence[Line], gutter: float) -> list[Line]:
 
 def _is_prose(column: Sequence[Line]) -> bool:
     """True for some rows that are long in the mean, and many go on with the sentence of the row before."""
-    n_continuing = sum(line.text[0].islower() for line in column)
+    n_continuing = sum(line.text[:1].islower() for line in column)
     n_characters = sum(len(line.text) for line in column)
     evidence = min(n_characters / MIN_LENGTH, n_continuing / MIN_CONTINUING)
     return len(column) >= MIN_ROWS and evidence >= len(column)

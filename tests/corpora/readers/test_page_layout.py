@@ -163,6 +163,11 @@ def test_rows_in_the_same_columns_are_a_table_with_its_empty_cells():
     assert texts == ["Prices", *expected]
 
 
+def test_a_piece_without_characters_is_an_empty_cell():
+    lines = [row(y, (0, ""), (100, "8 EUR")) for y in (60, 45, 30)]
+    assert [line.text for line in with_bars(lines)] == [" | 8 EUR"] * 3
+
+
 @pytest.mark.parametrize(
     "lines",
     [
