@@ -1,7 +1,5 @@
 """Settings of the whole run: no network, no downloads, reproducible Hypothesis, the data folder."""
 
-from __future__ import annotations
-
 import gc
 import os
 import random

@@ -4,8 +4,6 @@
 Processors round products differently, some compute in float32: a few near ties fall the other way.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Small inputs after public bug reports about such programs: what is stored of them, and what is answered."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The examples in docstrings print the results that they show."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import tomllib

@@ -5,8 +5,6 @@ lines, and `…` inside a line for any text; numbers with a fraction or a per ce
 block `python` is a program that runs.
 """
 
-from __future__ import annotations
-
 import ast
 import os
 import re

@@ -1,7 +1,5 @@
 """Errors that are two kinds at once, as a user catches them."""
 
-from __future__ import annotations
-
 import pytest
 
 import spanwise

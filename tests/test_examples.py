@@ -1,7 +1,5 @@
 """The programs in examples/ work, each in another process, with the built-in models."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`import spanwise` is light: it loads only the standard library, and all its public names exist."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

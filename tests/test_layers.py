@@ -1,7 +1,5 @@
 """The folders import one another in one direction only, and are installed below `spanwise` only."""
 
-from __future__ import annotations
-
 import ast
 import sys
 import tomllib

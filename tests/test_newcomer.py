@@ -1,7 +1,5 @@
 """The story of one small folder: index it, ask it, change it, ask again. Read this test first."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

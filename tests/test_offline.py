@@ -1,7 +1,5 @@
 """The guard against network access refuses every attempt and records it."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

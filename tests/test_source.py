@@ -1,7 +1,5 @@
 """What the source never does: run data as code, build SQL from strings, grow beyond its limits."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

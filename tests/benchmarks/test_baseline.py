@@ -1,7 +1,5 @@
 """`benchmarks.baseline` keeps the figures of a part with its commit, and makes them once."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """What a benchmark imports from the package is there."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The comparison of teachers: who prefers the passage that holds the answer, in which wording."""
 
-from __future__ import annotations
-
 from unittest.mock import ANY
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Zip archives are opened within limits: no zip bomb, no fetched file, no expanded entity."""
 
-from __future__ import annotations
-
 import zipfile
 from io import BytesIO
 

@@ -1,7 +1,5 @@
 """Encodings are tried in the documented order, and only the byte order mark is dropped."""
 
-from __future__ import annotations
-
 import codecs
 import random
 import sys

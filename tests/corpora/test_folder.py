@@ -1,7 +1,5 @@
 """A walk lists every entry, follows no link, and reads nothing outside the folder."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Front matter becomes title and metadata, not text; templates are read by their inner suffix."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.corpora.front_matter import front_matter

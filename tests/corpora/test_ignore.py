@@ -1,7 +1,5 @@
 """`.spanwiseignore` means what `.gitignore` means to git, and cannot make a walk slow."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

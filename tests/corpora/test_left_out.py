@@ -1,7 +1,5 @@
 """What is never quoted of sources: comments, struck text, base64, cue lines."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """In every format and for any text, passages quote their document exactly and leave out nothing."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Passages follow the sections of a document, overlap by whole sentences, and have exact places."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Content and name choose the reader of a file; each file is read, skipped, or refused with a reason."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.files import MAKERS, as_pdf
 from helpers.office_files import archive, as_eml

@@ -1,7 +1,5 @@
 """Sentences end after English sentences, and at the stops of other scripts."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.corpora.sentences import cut_before, sentence_spans, trimmed

@@ -1,7 +1,5 @@
 """Tables in stored texts: their columns, and where each cell is."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.corpora import tables

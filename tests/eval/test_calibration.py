@@ -1,7 +1,5 @@
 """Fitting confidence, choosing thresholds, and the figures of confidences."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

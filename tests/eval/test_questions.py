@@ -1,7 +1,5 @@
 """Verdicts on answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.eval.questions import (

@@ -3,8 +3,6 @@
 Judgements that are all negative are left out, because trec_eval reads beyond its memory there.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The randomisation test against scipy's and by enumeration; the bootstrap interval; comparisons."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 

@@ -1,7 +1,5 @@
 """SQuAD's measures by hand and by property."""
 
-from __future__ import annotations
-
 import string
 
 import pytest

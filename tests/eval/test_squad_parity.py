@@ -1,7 +1,5 @@
 """Parity with the official scripts on published predictions; needs SPANWISE_DATA."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

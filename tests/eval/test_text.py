@@ -1,7 +1,5 @@
 """Texts compared: answers in passages, and ROUGE-L."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

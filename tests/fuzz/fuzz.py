@@ -5,8 +5,6 @@ takes more than ten seconds or more than 2 GB is written beside that folder, and
 Reduce the input, and make it a test.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The targets of the fuzzer: each reader returns something valid for any bytes, or refuses them."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The targets of the fuzzer accept their seeds and survive simple damage; `make fuzz` runs the fuzzer."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from targets import targets

@@ -1,7 +1,5 @@
 """A server on this machine that speaks OpenAI's protocol and writes what it was told."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """Tiny question-answering checkpoints with random weights, each with a tokenizer of its family's kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -1,7 +1,5 @@
 """Small corpora in a store, for the tests of index and retrieval; a plugin that gives them `corpus_of`."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack

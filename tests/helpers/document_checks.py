@@ -1,7 +1,5 @@
 """Checks that hold for every document of a reader, and for its passages."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Makes files of every format from a text, with other libraries than those that read them."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -1,7 +1,5 @@
 """A parsing child whose parser does to its process what the file says, as a hostile file might."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """Generated notes and questions about their words."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Makes office files, books and mails from texts, with other libraries than those that read them."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Dense and token vectors in segments that lie in memory, and search over them by its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

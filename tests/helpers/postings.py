@@ -1,7 +1,5 @@
 """Segments of postings that were never on a disk."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from spanwise.index.postings import PostingsBuilder, PostingsSegment

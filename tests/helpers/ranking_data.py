@@ -1,7 +1,5 @@
 """A small collection as a BEIR folder, and lists to train rankers on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

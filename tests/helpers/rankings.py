@@ -1,7 +1,5 @@
 """Every ranking of an index, to be compared with those of a fresh build."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

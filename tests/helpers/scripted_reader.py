@@ -1,7 +1,5 @@
 """A reader that proposes what it was told to, and askers that read with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

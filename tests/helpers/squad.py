@@ -1,7 +1,5 @@
 """A small SQuAD-format data set of the tests, its predictions, and a reader that knows its answers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

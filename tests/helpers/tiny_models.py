@@ -1,7 +1,5 @@
 """Tiny models for the tests: BERTs of two layers, in the layouts of this project and of others."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A tiny student model and lists to train it with, in which the name of a thing marks the right passage."""
 
-from __future__ import annotations
-
 import torch
 from torch import nn
 

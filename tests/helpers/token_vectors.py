@@ -1,7 +1,5 @@
 """Token vectors that depend on words alone, as if a model had made them, and MaxSim by its definition."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from functools import cache

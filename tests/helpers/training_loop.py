@@ -1,7 +1,5 @@
 """A small run of the training loop (model, batches, loss, evaluation) and a few ranking examples."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import torch

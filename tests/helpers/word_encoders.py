@@ -1,7 +1,5 @@
 """Encoders without a model: the vector of a word depends on the word and the digest alone."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Sequence

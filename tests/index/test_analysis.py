@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 from unicodedata import normalize

@@ -1,7 +1,5 @@
 """Approximate dense search: its recall, when its codes are made again, and its cache on disk."""
 
-from __future__ import annotations
-
 import random
 import shutil
 

@@ -1,7 +1,5 @@
 """What every index promises, asked of each of them over the same passages."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

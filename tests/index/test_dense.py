@@ -1,7 +1,5 @@
 """Exact inner-product search, and the checks of vectors on their way in and as questions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.passage_rows import NOBODY, places, unit, vectors_in

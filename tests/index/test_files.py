@@ -1,7 +1,5 @@
 """Each failure of the disk has a name in the error tree."""
 
-from __future__ import annotations
-
 import errno
 
 import pytest

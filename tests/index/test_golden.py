@@ -3,8 +3,6 @@
 Make it again after a change of the format: `python tests/index/test_golden.py`.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Edits between words: against every edit spelled out, in characters of any width."""
 
-from __future__ import annotations
-
 from hypothesis import given, strategies as st
 
 from spanwise.index.live_postings import prefix_distances

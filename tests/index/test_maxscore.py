@@ -1,7 +1,5 @@
 """Compiled search finds what numpy finds, with the same scores, to the last bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.postings import segment_of

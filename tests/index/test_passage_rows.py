@@ -1,7 +1,5 @@
 """Rows of passages, one or many each: builders, merges, and the live rows of all segments as one."""
 
-from __future__ import annotations
-
 import tracemalloc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Readers need to write nothing: an index on a read-only medium answers, one that cannot says why."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

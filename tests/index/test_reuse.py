@@ -1,7 +1,5 @@
 """New passages of equal content take over the vectors of old ones, to the last bit."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The best k are those of a full sort, whatever shortcut finds them."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """`verify` finds rows that were changed by another program; damage to bytes is in tests/reliability."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from contextlib import suppress

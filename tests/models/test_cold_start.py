@@ -1,7 +1,5 @@
 """The first questions of a process are computed in numpy, with the results of torch."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cross-encoders over the base score pairs as transformers does, in any batch and at any length."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The base and token models as encoders of texts and of tokens."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Models are found by name, refused if unsafe, and identified by a digest of their files."""
 
-from __future__ import annotations
-
 import json
 import os
 import pickle

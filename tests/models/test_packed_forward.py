@@ -1,7 +1,5 @@
 """Our packed BERT computes the states and gradients of transformers, at any lengths."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products in 8 bits are close to float32 in each row, and the precision suits the processor."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

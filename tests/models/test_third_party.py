@@ -1,7 +1,5 @@
 """Models of other projects give the same results as in sentence-transformers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Token models are written whole, and files of two models are told apart."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from helpers.tiny_models import layer, tiny_token_model

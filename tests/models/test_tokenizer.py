@@ -1,7 +1,5 @@
 """The tokenizers of the built-in models agree with those of transformers."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.tiny_models import change, copy_tokenizer
 from hypothesis import given, strategies as st

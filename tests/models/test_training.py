@@ -1,7 +1,5 @@
 """The training loop keeps the best weights and resumes exactly."""
 
-from __future__ import annotations
-
 import signal
 from dataclasses import replace
 

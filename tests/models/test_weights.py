@@ -1,7 +1,5 @@
 """Delta files and quantised models: the error of each weight, their round trip, and damaged files."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from helpers.tiny_models import changed_base

@@ -7,8 +7,6 @@ Source: PEP 578; the events are those of the table of audit events in the Python
 Left out: libraries that open sockets in C or Rust without asking Python; `HF_HUB_OFFLINE` stops those we use.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import sys

@@ -1,7 +1,5 @@
 """A small folder, a tiny encoder and a tiny reader that the tests of this folder share."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every adapter returns the hits of `Library.search`, with their order, scores and offsets."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import subprocess

@@ -1,7 +1,5 @@
 """Folders of an index, the place of the index, and documents by name."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

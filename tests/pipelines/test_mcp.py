@@ -1,7 +1,5 @@
 """The tools of the MCP server, called by the official client."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Quotes are shown as plain text."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.pipelines.plain_text import display, step_lines

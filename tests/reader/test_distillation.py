@@ -1,7 +1,5 @@
 """A reader learns from a teacher's scores: the loss by hand, rows without scores, and a run."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

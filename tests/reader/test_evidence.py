@@ -1,7 +1,5 @@
 """Calibrations and their file, the rule of the early exit, and the features of comparison."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Generators: one suite for llama.cpp, transformers and servers, and what is special about each."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import time

@@ -1,7 +1,5 @@
 """Labels of a reader: as it scores, kept through kills, of one reader, by question, headings and text."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import fields, replace
 

@@ -1,7 +1,5 @@
 """Loading readers: other families read as transformers reads them, unfit folders are refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

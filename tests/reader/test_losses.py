@@ -1,7 +1,5 @@
 """The losses of a reader, compared with sums by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

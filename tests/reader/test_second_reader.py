@@ -1,7 +1,5 @@
 """The most relevant passages are read again by a larger reader; the built-in reader is "fast" without it."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from types import SimpleNamespace

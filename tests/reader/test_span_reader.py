@@ -1,7 +1,5 @@
 """The reader over a tiny model: spans stay inside passages, batches change nothing."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

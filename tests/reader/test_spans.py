@@ -1,7 +1,5 @@
 """Inputs by golden ids and labels, windows that cover everything, spans against an oracle of all pairs."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

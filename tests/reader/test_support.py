@@ -1,7 +1,5 @@
 """The support check: worked examples, facts by value, properties."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """Fine-tuning a tiny reader: losses by hand, windows and batches, and what it learns of a group."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Unanswerable questions: no passage answers them, and the seed decides which."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.reader.training import ReaderExample

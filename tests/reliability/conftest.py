@@ -4,8 +4,6 @@
 `make test`, the long one in `make reliability`, the third in `make reliability-nightly`.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

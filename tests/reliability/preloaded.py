@@ -1,7 +1,5 @@
 """Imported once by the server that children are forked from: it loads and compiles what an index needs."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

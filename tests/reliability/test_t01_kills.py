@@ -1,7 +1,5 @@
 """T1: a process that is killed at any moment of a write loses nothing it acknowledged and leaves no half."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time

@@ -1,7 +1,5 @@
 """T2: after a power cut at any moment the index is the old commit or the new one, whatever was not synced."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice

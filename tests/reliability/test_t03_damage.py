@@ -2,8 +2,6 @@
 refused. T8: an index that somebody changed opens or is refused; it ends no process and hangs none.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import resource

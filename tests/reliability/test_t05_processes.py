@@ -1,7 +1,5 @@
 """T5: readers see one commit whole while another process writes. T6: there is one writer at a time."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """T7: on a full disk, in a read-only place or without its folder, an index says so and loses nothing."""
 
-from __future__ import annotations
-
 import errno
 import os
 import resource

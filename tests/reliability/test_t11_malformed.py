@@ -2,8 +2,6 @@
 reason, nothing crashes or hangs, and the good ones are what they are without them.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import time

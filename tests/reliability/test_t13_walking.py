@@ -1,7 +1,5 @@
 """T13: nothing from outside a folder is read, whatever lies in it and whatever is swapped meanwhile."""
 
-from __future__ import annotations
-
 import os
 import socket
 from collections.abc import Iterator

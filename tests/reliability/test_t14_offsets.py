@@ -4,8 +4,6 @@ Many short texts over all planes go into each file, each as what is one line of 
 tests/corpora/test_offsets.py has those that end lines and open blocks.
 """
 
-from __future__ import annotations
-
 import random
 import unicodedata
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Each size is synced in a process of its own. Commits are small, so that both siz
 memory that is held until a commit is bounded, and no growth.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """T18: a server by its socket: broken and greedy clients, many clients, and a browser. T19: no token."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

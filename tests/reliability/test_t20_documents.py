@@ -1,7 +1,5 @@
 """Documents that attack. T20: by references to elsewhere. T21: by orders to the reader. T22: by copies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from shutil import copytree
 from statistics import mean

@@ -4,8 +4,6 @@ Each pattern is run on texts of n and 2n characters made from its own pieces, so
 and again, and then fails. Linear time doubles; 2.6 leaves room for the noise of a clock.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import random

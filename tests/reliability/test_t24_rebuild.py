@@ -3,8 +3,6 @@
 T25: one folder gives one index, byte for byte, in whatever order and with whatever hashes it is read.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import random

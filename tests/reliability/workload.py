@@ -4,8 +4,6 @@ Nothing is random: the documents of generation n are those of the first n commit
 document has words and vectors of its own, so that half a commit shows.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

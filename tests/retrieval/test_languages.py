@@ -4,8 +4,6 @@ In scripts without spaces a passage is found by pairs of characters, so that oth
 The stemmer is English for every text, because a question does not say in which language its document is.
 """
 
-from __future__ import annotations
-
 from unicodedata import normalize
 
 import pytest

@@ -1,7 +1,5 @@
 """BM25 and TF-IDF against worked examples, their formulas and the library."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Every retriever by name, and one of the user's own, held to the same contract."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from pathlib import Path

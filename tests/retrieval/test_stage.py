@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 from helpers.corpora import PLAIN
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """docs/api.md and docs/cli.md are those of the code, and Python does what the command line does."""
 
-from __future__ import annotations
-
 import difflib
 import runpy
 from pathlib import Path

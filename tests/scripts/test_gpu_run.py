@@ -1,7 +1,5 @@
 """Training on a borrowed GPU machine, here on the CPU with tiny models: parts, groups, steps, results."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """BEIR folders are read whole, and a wrong line is named."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

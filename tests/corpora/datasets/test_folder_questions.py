@@ -1,7 +1,5 @@
 """Questions about folders get the texts of unchanged documents, and errors name the wrong line."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Judgements of TREC and BEIR are read, runs are written, and errors name the wrong line."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Lists of passages are written and read again, and a wrong line is named."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """SQuAD files are read unchanged, and errors name the place of a wrong value."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Values look as their number format shows them; the formats are those of real workbooks."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta
 
 import pytest

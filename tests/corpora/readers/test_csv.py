@@ -1,7 +1,5 @@
 """Tables in text are stored unchanged; rows have labels, stay whole and get the names of their columns."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 from helpers.files import csv_of

@@ -1,7 +1,5 @@
 """Word documents become paragraphs and tables in the order of the body."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import docx

@@ -1,7 +1,5 @@
 """Mail messages become their subject, people, date, text and attachments."""
 
-from __future__ import annotations
-
 from email.message import EmailMessage
 
 import pytest

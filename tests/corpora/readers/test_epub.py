@@ -1,7 +1,5 @@
 """Books become their chapters in reading order, with the titles of the table of contents."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 from helpers.office_files import book, without

@@ -1,7 +1,5 @@
 """HTML becomes the lines that a browser shows."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 

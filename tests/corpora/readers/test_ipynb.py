@@ -1,7 +1,5 @@
 """Notebooks become the text of their cells and outputs, in order and with labels."""
 
-from __future__ import annotations
-
 import json
 
 from helpers.document_checks import documents_of

@@ -1,7 +1,5 @@
 """JSON becomes lines of keys and values, with paths as labels; errors name broken lines and depth."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 

@@ -1,7 +1,5 @@
 """Markdown is stored unchanged; its headings are those of CommonMark."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 

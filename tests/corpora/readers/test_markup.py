@@ -1,7 +1,5 @@
 """Plain text and markup are stored unchanged; headings are the titles that their programs show."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 

@@ -1,7 +1,5 @@
 """OpenDocument texts, spreadsheets and presentations become their visible text."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 from helpers.office_files import ODF_NAMESPACES, as_odt, odf, rezipped

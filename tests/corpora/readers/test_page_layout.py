@@ -1,7 +1,5 @@
 """Running headers and footers are dropped after their first occurrence; other lines stay."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

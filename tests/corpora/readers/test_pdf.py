@@ -1,7 +1,5 @@
 """PDF pages become text with exact page starts; pages that cannot be read are refused with a reason."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 

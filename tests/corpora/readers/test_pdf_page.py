@@ -1,7 +1,5 @@
 """Pages of PDFs become pictures, with boxes around the words of a span."""
 
-from __future__ import annotations
-
 from io import BytesIO
 
 import pytest

@@ -1,7 +1,5 @@
 """Presentations become the titles, text, tables, charts and notes of their slides."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from io import BytesIO
 

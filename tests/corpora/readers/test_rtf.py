@@ -1,7 +1,5 @@
 """Rich text becomes paragraphs and rows."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 

@@ -1,7 +1,5 @@
 """Workbooks become lines of cells with labels; cells look as shown, and formulas have their values."""
 
-from __future__ import annotations
-
 import zipfile
 from datetime import date, datetime, time, timedelta
 from io import BytesIO

@@ -1,7 +1,5 @@
 """XML becomes paragraphs, headings and "name: value" lines; no other file is opened."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.document_checks import documents_of
 

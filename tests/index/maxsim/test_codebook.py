@@ -1,7 +1,5 @@
 """The codebook: deterministic, within bounds, extensible without touching what is written."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.passage_rows import random_unit as unit

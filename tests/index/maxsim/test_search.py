@@ -1,7 +1,5 @@
 """MaxSim search by its definition: exact, approximate, filtered, and on machines without VNNI."""
 
-from __future__ import annotations
-
 import sys
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What a writer does with tokens: refuse, store, take over, drop; and how its codebook grows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.corpora import MODEL, stage

@@ -1,7 +1,5 @@
 """Answers: ranked candidates, alternatives, the same answer in several places, early exit."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial

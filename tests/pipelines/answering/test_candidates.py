@@ -1,7 +1,5 @@
 """For any text: an answer and its sentence quote their document character for character."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 

@@ -1,7 +1,5 @@
 """A follow-up question gets the words that it leaves out; one that stands alone is left alone."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

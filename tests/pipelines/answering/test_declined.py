@@ -1,7 +1,5 @@
 """Declined questions: candidates, and sections of a topic."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """An explanation: the evidence adds up, ranks are those of the stages, a lost document is followed."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """A filter selects documents: types, paths, periods, metadata; search and ask are confined to them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What a source leaves out is not searched, not read and not shown."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.scripted_reader import asker
 

@@ -1,7 +1,5 @@
 """Questions that are looked up in a table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

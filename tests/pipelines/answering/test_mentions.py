@@ -1,7 +1,5 @@
 """Lists of the documents that mention some words: which questions ask for one, and what a list holds."""
 
-from __future__ import annotations
-
 import pytest
 
 import spanwise

@@ -1,7 +1,5 @@
 """The probability of a span among the best passages is the same however many are read, and with what."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

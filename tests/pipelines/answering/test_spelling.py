@@ -1,7 +1,5 @@
 """Misspelled words are searched as the nearest words of the documents; other unknown words are left alone."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.scripted_reader import asker
 

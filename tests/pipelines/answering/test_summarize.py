@@ -1,7 +1,5 @@
 """Summaries through the library and the command line: quoted, generated, checked, cited, refused."""
 
-from __future__ import annotations
-
 import json
 import re
 

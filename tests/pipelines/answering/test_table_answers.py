@@ -1,7 +1,5 @@
 """Answers from tables: the cell with its place, or a value computed from cells."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Values of cells."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

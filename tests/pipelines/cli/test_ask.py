@@ -1,7 +1,5 @@
 """`spanwise ask`: answers and declined questions on the screen, prompts, and lines of stdin."""
 
-from __future__ import annotations
-
 import fcntl
 import io
 import json

@@ -1,7 +1,5 @@
 """`spanwise index`, `search` and `status`: JSON, folders, token vectors, one line per error."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

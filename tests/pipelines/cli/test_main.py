@@ -1,7 +1,5 @@
 """The command line as a user meets it: errors, exit codes, settings, help, and what it imports."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

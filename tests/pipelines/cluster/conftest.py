@@ -1,7 +1,5 @@
 """Encoders of words that stand in for models, and an index kept whole and in eight shards."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

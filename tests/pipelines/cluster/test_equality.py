@@ -1,7 +1,5 @@
 """Eight shards give the rankings of one index."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.pipelines.answering.filters import count_unread

@@ -1,7 +1,5 @@
 """Shards are made, brought up to date, split anew, and checked."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shards on a Ray cluster of this machine: the rankings of one index, and actors that die."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

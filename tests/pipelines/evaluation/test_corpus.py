@@ -1,7 +1,5 @@
 """Question sets about a folder."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

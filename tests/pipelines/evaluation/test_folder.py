@@ -1,7 +1,5 @@
 """`eval folder`: verdicts on answers about a small folder, by a scripted reader."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

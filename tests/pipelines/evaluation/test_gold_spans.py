@@ -1,7 +1,5 @@
 """Every gold answer of SQuAD dev survives: cut into passages, put into tokens, and taken out again."""
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Answers do not depend on whose name is asked for: the same sentences with other first names."""
 
-from __future__ import annotations
-
 from spanwise.eval.squad import exact_match
 from spanwise.reader.load import load_reader
 from spanwise.types import Passage

@@ -1,7 +1,5 @@
 """Result folders, and `eval compare`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`eval retrieval` and `eval open` on a few documents, with a tiny encoder and a scripted reader."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

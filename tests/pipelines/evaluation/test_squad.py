@@ -1,7 +1,5 @@
 """`eval squad`: a reader, or a predictions file, on a small data set."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

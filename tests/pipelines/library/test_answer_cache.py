@@ -1,7 +1,5 @@
 """The answer cache: the same answer while nothing changed, and never one of another commit or model."""
 
-from __future__ import annotations
-
 import sqlite3
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Near-duplicates from the folder to the screen: folded by default, all shown where that is asked for."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A library stays warm, sees every commit of every process, and holds nobody up while it is idle."""
 
-from __future__ import annotations
-
 import pytest
 
 import spanwise

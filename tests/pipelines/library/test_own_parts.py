@@ -1,7 +1,5 @@
 """A user's own retriever, reader and parser: used as they are, and held to their contracts."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.errors import ContractBroken, DocumentRejected

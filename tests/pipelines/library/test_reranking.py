@@ -1,7 +1,5 @@
 """Re-ranking from the library and the command line, with a cross-encoder of random weights."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

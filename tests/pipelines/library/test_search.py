@@ -1,7 +1,5 @@
 """The result of a search: its hits as a sequence, and what was searched."""
 
-from __future__ import annotations
-
 import pytest
 
 import spanwise

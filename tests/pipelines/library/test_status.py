@@ -1,7 +1,5 @@
 """Status says what is there, what failed and what to do; verify finds what is damaged."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """Threads share one library while it is synced; one that is closed says so."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

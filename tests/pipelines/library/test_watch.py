@@ -1,7 +1,5 @@
 """A watched folder is searched as it is now: changes, errors and a folder that goes and comes back."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A collection that is large enough gets an approximate index with its sync; here a very small one does."""
 
-from __future__ import annotations
-
 import pytest
 
 from spanwise.index.ann import ApproximateIndex

@@ -1,7 +1,5 @@
 """One bad file costs itself alone: whatever it does to the child, it is rejected and the next one is read."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """Sync: the index becomes what the folder is, one bad file stops nothing, an interruption loses nothing."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import os

@@ -1,7 +1,5 @@
 """Words answer while vectors are being made: none of them there, some, all; also after an interruption."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The server: its routes give the records of the command line, and its checks hold."""
 
-from __future__ import annotations
-
 import json
 import time
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """The larger base: joined from any source, checked by content, written whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

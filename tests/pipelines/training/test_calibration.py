@@ -1,7 +1,5 @@
 """`calibrate` from questions about folders to a reader's folder with a fitted confidence."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Groups of questions about folders: hard negatives that do not answer, mined once."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`train mine`: lists without false negatives and leaks, the same after an interruption; `train label`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """From data to a model's folder: `train reader` and `train retriever`."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

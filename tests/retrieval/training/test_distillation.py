@@ -1,7 +1,5 @@
 """The student learns from padded batches what single lists would teach it, and its teacher's order."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import random
 
 from hypothesis import given, strategies as st
