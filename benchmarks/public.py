@@ -7,8 +7,6 @@ legal     for each part of LegalBench-RAG: precision and recall of the character
 Both are read below SPANWISE_DATA.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

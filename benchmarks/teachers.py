@@ -137,7 +137,7 @@ def figures(
     is_first = {
         " + ".join(way): left_out_fit(with_answer, way)
         if len(way) > 1
-        else [prefers_right(ranked, way[0]) for ranked in with_answer]
+        else [bool(ranked.right[int(np.argmax(ranked.scores[way[0]]))]) for ranked in with_answer]
         for way in ways
     }
     for kind, everyday in (("plain", False), ("everyday", True)):
@@ -146,11 +146,6 @@ def figures(
         shares = {way: sum(firsts[i] for i in rows) / max(1, len(rows)) for way, firsts in is_first.items()}
         table[kind] = {"questions": n_questions, "found": len(rows), **shares}
     return table
-
-
-def prefers_right(ranked: RankedQuestion, name: str) -> bool:
-    """True if the passage with the highest score holds the answer."""
-    return bool(ranked.right[int(np.argmax(ranked.scores[name]))])
 
 
 def main() -> None:

@@ -63,7 +63,7 @@ def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> Log
 
     theta = np.zeros(x.shape[1] + 1)
     for _ in range(MAX_STEPS):
-        p = _sigmoid(ones @ theta)
+        p: Vector = 0.5 * (1.0 + np.tanh(0.5 * (ones @ theta)))  # 1 / (1 + exp(-z)) without overflow
         gradient = ones.T @ (p - y) + ridge * theta
         hessian = (ones.T * (p * (1 - p))) @ ones + np.diag(ridge)
         try:
@@ -222,11 +222,6 @@ def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[
     require_forecasts(confidences, credit)
     pairs = sorted(zip(confidences, credit, strict=True), key=lambda pair: -pair[0])
     return [[1 - credit for _, credit in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
-
-
-def _sigmoid(z: Vector) -> Vector:
-    value: Vector = 0.5 * (1.0 + np.tanh(0.5 * z))  # 1 / (1 + exp(-z)) without overflow
-    return value
 
 
 def _matrix(features: ArrayLike) -> Vector:

@@ -6,8 +6,6 @@ Each answer is written at once. A stopped job resumes: it skips questions that h
 removes an incomplete one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

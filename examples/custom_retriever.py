@@ -5,8 +5,6 @@
 Any object with a name and a method `search` can be passed as `retriever`, to `search` and to `ask`.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -17,7 +17,6 @@ from .analysis import NAME
 from .postings import Pairs, PostingsSegment
 from .protocol import Bytes, Counts, Doubles, Ids, Uints
 
-_T = TypeVar("_T")
 _N = TypeVar("_N", bound=np.generic)
 _MAX_HELD = 2**29  # bytes of terms in memory
 _MAX_WEIGHTED = 2**21  # pairs with weights in memory, about 40 MB
@@ -195,7 +194,7 @@ class LivePostings:
 
     def pairs(self) -> Iterator[Pairs]:
         """All pairs of term and live row, one block per segment, each in the order of its terms' bytes."""
-        for first, segment in self._numbered(self._segments):
+        for first, segment in zip(self._first_rows, self._segments, strict=False):
             pairs = segment.pairs()
             rows = pairs.rows + first
             live = self.live[rows]
@@ -220,7 +219,7 @@ class LivePostings:
             return named, np.ones(len(named), np.uint16)
         all_rows = [np.empty(0, np.uint32)]
         all_counts: list[Counts] = [np.empty(0, np.uint16)]
-        for first, segment in self._numbered(self._segments):
+        for first, segment in zip(self._first_rows, self._segments, strict=False):
             segment_rows, segment_counts = segment.find(term)
             all_rows.append(segment_rows + np.uint32(first))
             all_counts.append(segment_counts)
@@ -230,9 +229,6 @@ class LivePostings:
             return rows, counts
         live = self.live[rows]
         return rows[live], counts[live]
-
-    def _numbered(self, parts: Iterable[_T]) -> Iterator[tuple[int, _T]]:
-        return zip(self._first_rows, parts, strict=False)
 
 
 def _joined(parts: Sequence[Counts]) -> Ids:

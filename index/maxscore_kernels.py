@@ -14,8 +14,6 @@ Source: Turtle and Flood, "Query evaluation: strategies and optimizations", 1995
 "Faster top-k document retrieval using block-max indexes", SIGIR 2011, for the maxima of windows.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

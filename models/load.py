@@ -121,7 +121,7 @@ def save_span_model(folder: Path, model: BertSpanModel, start: Path) -> None:
     (folder / CONFIG).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
-def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...] = ()) -> nn.Module:
+def load_network(factory: Any, folder: Path, may_lack: tuple[str, ...]) -> nn.Module:
     """The network that a class of transformers loads from a folder.
 
     ModelRejected for weights that are not finite, and if any weight is missing whose name does not start with

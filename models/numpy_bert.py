@@ -340,7 +340,7 @@ def read_delta(path: Path) -> dict[str, DeltaWeight]:
     return weights
 
 
-def changed_weights(base: Arrays, path: Path, prefix: str = "") -> dict[str, Vectors]:
+def changed_weights(base: Arrays, path: Path, prefix: str) -> dict[str, Vectors]:
     """The weights that a delta file changes in the base or adds to it.
 
     `prefix`: what the names in the file may start with and those of the base do not. Raises ModelRejected as

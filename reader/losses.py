@@ -14,8 +14,6 @@ group after group. B rows have a padded length of L tokens; `null` is the positi
 The evidence head has the outputs of `models.numpy_bert.EVIDENCE_OUTPUTS`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

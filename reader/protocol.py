@@ -1,7 +1,5 @@
 """The protocol of readers, which find answer spans in passages, and a check of a user's own reader."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

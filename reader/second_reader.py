@@ -7,8 +7,6 @@ is sure, its answer stands and the larger one does not read (`Calibration.sure`)
 Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019 (a cascade of rankers).
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace

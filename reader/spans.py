@@ -11,8 +11,6 @@ Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on th
 SQuAD code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -134,7 +132,7 @@ def distinct_spans(
     return spans
 
 
-def span_scores(start: Logits, end: Logits, max_tokens: int = MAX_ANSWER_TOKENS) -> NDArray[np.float64]:
+def span_scores(start: Logits, end: Logits, max_tokens: int) -> NDArray[np.float64]:
     """(n, cap) float64: [i, d] is the score of the span of d + 1 tokens from token i; -inf past the end."""
     n = len(start)
     cap = min(max_tokens, n)
@@ -144,9 +142,7 @@ def span_scores(start: Logits, end: Logits, max_tokens: int = MAX_ANSWER_TOKENS)
     return scores
 
 
-def spans_of_windows(
-    windows: Sequence[WindowLogits], n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
-) -> list[TokenSpan]:
+def spans_of_windows(windows: Sequence[WindowLogits], n_best: int, max_tokens: int) -> list[TokenSpan]:
     """The n best spans of a passage in all its windows, best first; no two of them share a token."""
     proposed = []
     for logits in windows:

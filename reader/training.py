@@ -202,8 +202,8 @@ def train_groups(
     recipe: ReaderTrainingConfig,
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
-    report: Callable[[Progress], None] = lambda progress: None,
-    select_by: str = "step",
+    report: Callable[[Progress], None],
+    select_by: str,
 ) -> list[dict[str, float]]:
     """Trains `model` as `fine_tune` does, on groups of rows; `groups` holds those of all epochs."""
     freeze(model, recipe.frozen_layers)
@@ -225,7 +225,7 @@ def training_groups(
     tokenizer: Any,
     n_special: int,
     recipe: ReaderTrainingConfig,
-    split: Split = lambda text: (),
+    split: Split,
     labels: LabelStore | None = None,
 ) -> list[list[TrainingRow]]:
     """The rows of every example, for each epoch, in the order of the examples; windows are drawn by the seed.

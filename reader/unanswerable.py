@@ -8,8 +8,6 @@ The other number or name is not in the passage, so the passage cannot answer the
 such questions among others (Rajpurkar et al., "Know What You Don't Know", 2018, table 2: entity swap).
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Mapping, Sequence

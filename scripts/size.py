@@ -6,8 +6,6 @@
 Imports are read from the syntax tree; those for type checking count as well.
 """
 
-from __future__ import annotations
-
 import ast
 import gc
 import inspect

@@ -1,7 +1,5 @@
 """Starts the command line for `spanwise` and `python -m spanwise`."""
 
-from __future__ import annotations
-
 
 def main() -> None:
     """Run the command line and exit with its code."""

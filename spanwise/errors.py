@@ -4,8 +4,6 @@ A wrong argument, such as k = 0, raises `ValueError` with the value and the expe
 prints any of these errors in one line and exits with 1, and with 2 for a `ValueError`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

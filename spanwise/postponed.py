@@ -1,7 +1,5 @@
 """Puts off a slow import until enough work has been done without it."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 

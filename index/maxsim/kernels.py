@@ -12,8 +12,6 @@ All functions are in this file, because numba recompiles a cached function only 
 when the file of an intrinsic changes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar, cast

@@ -297,7 +297,7 @@ def _others(above: Sequence[AnswerSpan], others: Sequence[AnswerSpan]) -> Iterat
             yield other
 
 
-def _show_best(best: AnswerSpan, table: TablePart | None = None) -> None:
+def _show_best(best: AnswerSpan, table: TablePart | None) -> None:
     words = shown(best.span)
     sentence = shown(best.context)
     sure = f" ({best.verdict_confidence:.0%})" if best.verdict_confidence else ""

@@ -221,7 +221,7 @@ def evaluate_open(
 
 
 def questions_to_ask(
-    articles: Sequence[SquadArticle], limit: int | None = None, read_limit: int = 1000, seed: int = 0
+    articles: Sequence[SquadArticle], limit: int | None, read_limit: int, seed: int
 ) -> tuple[list[GoldQuestion], frozenset[str]]:
     """The questions, and the ids of those that are read, drawn by the seed from all or from `limit` of them.
 

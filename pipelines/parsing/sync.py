@@ -369,7 +369,7 @@ class _Update:
 # Vectors
 
 
-def sync_dense(store: Store, encoder: Encoder, on_progress: ProgressCallback = no_progress) -> int:
+def sync_dense(store: Store, encoder: Encoder, on_progress: ProgressCallback) -> int:
     """Encodes the passages without a vector of this encoder, committing each part; returns their number."""
     with store.writer() as writer:
         with store.snapshot() as snapshot:

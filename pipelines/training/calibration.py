@@ -148,7 +148,7 @@ def calibrate(
 
 
 def fit_verdicts(
-    reader: Reader, folders: Path, on_progress: ProgressCallback = no_progress
+    reader: Reader, folders: Path, on_progress: ProgressCallback
 ) -> tuple[VerdictRule, dict[str, float]]:
     """The rule for "yes" and "no" on the yes-no questions about folders, and figures on folders left out.
 

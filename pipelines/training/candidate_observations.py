@@ -5,8 +5,6 @@ everyday wordings of many questions (see corpora/questions/README.md); each is a
 domain holds the observations, so that an interrupted run resumes, and another fit takes a moment.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -175,7 +173,7 @@ def observation_of(
     return Observation(
         tuple(
             ObservedCandidate(
-                _rounded(candidate.features),
+                Features(**{name: float(f"{getattr(candidate.features, name):.6g}") for name in FEATURES}),
                 is_right_shown(question, span, candidate.scored.passage, sentence_spans),
                 is_right(question, span.document_id, span.text),
                 words,
@@ -202,10 +200,6 @@ def _passage_right(question: FolderQuestion, hits: Sequence[Hit], readings: Read
     if not any(holds for _, holds in rows) or any(math.isnan(relevance) for relevance, _ in rows):
         return None
     return max(rows, key=lambda row: row[0])[1]
-
-
-def _rounded(features: Features) -> Features:
-    return Features(**{name: float(f"{getattr(features, name):.6g}") for name in FEATURES})
 
 
 def _numbers(keys: Sequence[str]) -> list[int]:

@@ -129,8 +129,8 @@ def training_examples(
     seed: int,
     folders: Path | None,
     run: Path,
-    negatives: int = 0,
-    labels: LabelStore | None = None,
+    negatives: int,
+    labels: LabelStore | None,
 ) -> Split:
     """The examples to train on, and held-out ones of SQuAD.
 

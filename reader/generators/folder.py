@@ -1,7 +1,5 @@
 """Transformers models in a folder, causal or encoder-decoder, with greedy decoding."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

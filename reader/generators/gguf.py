@@ -3,8 +3,6 @@
 llama.cpp serves OpenAI's protocol on a loopback port. It needs a key that only this process knows.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from importlib.metadata import PackageNotFoundError, distribution

@@ -12,8 +12,6 @@ A prompt has the system's instructions, then numbered sentences or passages and 
 put on one line without control tokens, so that none of them can end the list.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Prompts are sent only to the server's address: redirects are not followed. The k
 variable SPANWISE_API_KEY and appears in no message.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence

@@ -163,7 +163,7 @@ def distil(
     folder: Path,
     evaluate: Evaluate,
     select_by: str,
-    report: Callable[[Progress], None] = lambda progress: None,
+    report: Callable[[Progress], None],
 ) -> list[dict[str, float]]:
     """Trains `model` in place and returns the evaluations; the best weights stay in it.
 
