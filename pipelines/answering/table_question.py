@@ -27,15 +27,9 @@ ORDERED = (*NUMERIC, *TIMES)
 MEASURES = ("number", DURATION)  # of sizes and times
 KINDS = {
     "when": (*TIMES, DURATION),
-    "much": NUMERIC,
-    "many": NUMERIC,
     **dict.fromkeys("cost costs pay paid spend spent cheapest cheaper expensive".split(), ("money",)),
     **dict.fromkeys("long far heavy tall high deep fast old loud wide".split(), MEASURES),
     "who": ("words",),
-    "where": ("words",),
-    "fastest": (DURATION,),
-    "earliest": TIMES,
-    "latest": TIMES,
 }
 ASKING = re.compile(
     r"\b(?:(?P<job>what do(?:es)?\b(?=.* do\W*$))|(?P<cost>how much (?:is|are|was|were))"

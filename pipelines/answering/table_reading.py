@@ -107,9 +107,7 @@ class Reading:
         ranks = {
             column: min(meant[stem] for stem in name if stem in meant)
             for column, name in enumerate(self.table.names)
-            if column not in without
-            and meant.keys() & set(name)
-            and (word not in ("who", "when", "where") or self.table.kinds[column] in (*kinds, "words"))
+            if column not in without and meant.keys() & set(name)
         }
         of_kind = [] if kinds == asked.MEASURES else self.table.of_kinds(kinds)
         best = min(ranks.values(), default=0)
@@ -155,7 +153,7 @@ class Reading:
                 columns = [mention.column]
             elif meant:
                 columns = meant
-            elif not columns or (len(columns) > 1 and kinds is not TIMES):
+            elif len(columns) != 1:
                 return []
             else:
                 self.doubt += 0.3
@@ -173,9 +171,7 @@ class Reading:
             return column
         if mention := self.mention(0, without=without):
             return mention.column, 0.2 + 0.6 * (1 - mention.share)
-        if match is None or self.table.main in without:
-            return None
-        return self.table.main, 1.0 if self.mentions_others() else 0.5
+        return None
 
     def _by_question_word(self, without: Collection[int]) -> tuple[int, float] | None:
         """The column that words such as "when" or "how long" ask for: a named one of that kind first."""
@@ -186,9 +182,8 @@ class Reading:
         kinds = asked.KINDS.get(word, ())
         columns = self.named_by(word, without)
         near = self.question.following(match)
-        may_name = kinds and not (columns and word == "where")
         far = self._unnamed(near) if word == "who" else set()
-        if may_name and (mention := self.mention(near, kinds, {*without, *far})):
+        if kinds and (mention := self.mention(near, kinds, {*without, *far})):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
         doubt = 0.3 if len(columns) == 1 else 1.5
@@ -211,7 +206,7 @@ class Reading:
         explained = set(self.explained)
         mention = self.mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
-            is_similar = phrase and mention.strength < MEANT
+            is_similar = mention.strength < MEANT
             is_number = (is_superlative or is_similar) and self.table.kinds[mention.column] in NUMERIC
             if not (is_number and match[0].startswith("which")):
                 return mention.column, 0.5 * (1 - mention.share)
@@ -269,12 +264,11 @@ class Reading:
         numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
         explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
-        light = asked.LIGHT | asked.PAID if self.table.kinds[cells[0][1]] == "money" else asked.LIGHT
-        rest = [i for i in rest if question.stems[i] not in light]
+        rest = [i for i in rest if question.stems[i] not in asked.LIGHT | asked.PAID]
         held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
         weight = sum(question.weight(i, explained, held) for i in rest)
         asks_cost = asked.AMOUNT.match(question.text) and asked.COST.search(question.text)
-        is_other = value is None and asks_cost and not self._is_cost(cells[0][1])
+        is_other = asks_cost and not self._is_cost(cells[0][1])
         score = 0.02 * len(explained) - weight - doubt - self.doubt - 2 * bool(is_other)
         unexplained = tuple(question.words[i] for i in rest)
         return Result(operation, cells, values, value is not None, unexplained, score)
