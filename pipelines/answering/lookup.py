@@ -105,7 +105,7 @@ def superlative(reading: Reading) -> Result | None:
         return most_rows(reading, rows) if word == "most" else None
     by = columns[0]
     numbers = table.numbers(rows, by)
-    if not numbers or len(columns) > 1:
+    if not numbers or (len(columns) > 1 and word not in ("cheapest", "expensive")):
         return None
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
     is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)

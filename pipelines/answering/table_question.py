@@ -52,7 +52,7 @@ LIGHT = frozenset(
 # Words that change what is asked: an operation has to explain them.
 OPERATORS = frozenset(
     (
-        "after before below above most more less fewer than between other both under over once average next "
+        "after before below above most more less fewer than between other both once average next "
         "better best worst combined highest lowest largest smallest longest shortest least first last longer "
         "previous represented tallest heaviest latest newest youngest deepest oldest cheapest earliest "
         "lightest slowest fastest maximum minimum biggest fewest farthest furthest cheaper older younger "
@@ -214,8 +214,7 @@ class Question:
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]
-        operators = OPERATORS if LIMIT.search(self.text) else OPERATORS - {"under", "over"}
-        silent = STOP_WORDS - operators - {"until", "till"}
+        silent = STOP_WORDS - OPERATORS - {"until", "till"}
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
         self.named = self._named(similarities)
@@ -262,9 +261,8 @@ class Question:
                 name = self.table.analyzer.tokens(self.table.columns[column])
                 n_words = len({token.word for token in name} - STOP_WORDS) or 1
                 by_stem = {self.stems[i]: strength for i, strength in strengths.items()}
-                best = max(by_stem.values())
-                share = max(sum(by_stem.values()) / n_words, 0.7 * best if best < 1 else 0.0)
-                yield Mention(column, frozenset(strengths), min(1.0, share), sum(strengths.values()))
+                share = min(1.0, sum(by_stem.values()) / n_words)
+                yield Mention(column, frozenset(strengths), share, sum(strengths.values()))
 
     def weight(self, i: int, explained: Collection[int], cells: Collection[int]) -> float:
         """How much a word asks for: a name or number most, then a noun, least a verb.
@@ -277,7 +275,7 @@ class Question:
         if word in self.capitals or word[0].isdecimal():
             return 1.5
         before = i - 1
-        while before in self.content and before not in self.around and before not in explained:
+        while before in self.content and before not in self.around:
             before -= 1
         if i - 1 in self.content and i - 1 in explained:
             return 0.6  # such as "life" in "battery life"
@@ -303,7 +301,7 @@ def find_conditions(question: Question) -> list[Condition]:
     table = question.table
     limits = {i for match in LIMIT.finditer(question.text) for i in question.within(match)}
     cells: dict[tuple[int, int], None] = {}
-    for i in sorted(question.content - limits):
+    for i in sorted(question.content):
         places: dict[tuple[int, int], None] = {}
         texts: set[str] = set()
         for row, column in table.places(question.stems[i]):
@@ -363,27 +361,22 @@ def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool
                 runs.append((run, True))
             elif first in words:  # a part of a cell has no function words at its ends
                 runs.append((range(first, max(words) + 1), False))
-    taken: set[int] = set()
     stems: set[str] = set()  # one cell explains a word once
     for run, is_exact in sorted(runs, key=lambda pair: (-len(pair[0]), pair[0].start)):
-        if not taken.intersection(run) and not {question.stems[i] for i in run} <= stems:
-            taken.update(run)
+        if not {question.stems[i] for i in run} <= stems:
             stems.update(question.stems[i] for i in run)
             yield run, is_exact
 
 
 def _answers_of(question: Question) -> list[Condition]:
-    """The rows with yes, or no after a negation, in each column of yes and no that the question names."""
-    if YES_NO.match(question.text):
-        return []
+    """The rows with yes, or no after a negation, in each column that the question names."""
     table = question.table
     negation = {i for match in NEGATION.finditer(question.text) for i in question.within(match)}
     asked = NO if negation else YES
     conditions = []
     for mention in question.mentions:
-        if table.kinds[mention.column] == "yes-no" or (negation and mention.strength >= 1):
-            rows = frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked)
-            conditions.append(Condition(mention.column, mention.tokens | negation, rows, True, rows))
+        rows = frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked)
+        conditions.append(Condition(mention.column, mention.tokens | negation, rows, True, rows))
     return [condition for condition in conditions if condition.rows]
 
 

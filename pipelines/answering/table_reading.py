@@ -182,8 +182,12 @@ class Reading:
         kinds = asked.KINDS.get(word, ())
         columns = self.named_by(word, without)
         near = self.question.following(match)
-        far = self._unnamed(near) if word == "who" else set()
-        if kinds and (mention := self.mention(near, kinds, {*without, *far})):
+        far = {  # the columns that no word beside another one names
+            column
+            for column, strengths in enumerate(self.question.named)
+            if not any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths.items())
+        }
+        if kinds and (mention := self.mention(near, kinds, far.union(without) if word == "who" else without)):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
         doubt = 0.3 if len(columns) == 1 else 1.5
@@ -225,14 +229,6 @@ class Reading:
     def mentions_others(self) -> bool:
         """True if the question names a column without a condition."""
         return any(mention.column not in self.columns for mention in self.mentions)
-
-    def _unnamed(self, near: int) -> set[int]:
-        """The columns that no word beside another one names."""
-        return {
-            column
-            for column, strengths in enumerate(self.question.named)
-            if not any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths.items())
-        }
 
     def _is_cost(self, column: int) -> bool:
         """True for a column of money, by its cells or its name."""
