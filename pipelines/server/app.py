@@ -49,7 +49,7 @@ from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf import MAX_WIDTH
 from ..answering.summarize import sentence_record, summary_record
 from ..folders import file_of
-from ..json_records import answer_record, explanation_record, search_record
+from ..json_records import Record as Json, answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..parsing.pool import PageDrawer
 from ..plain_text import chat_text
@@ -70,7 +70,6 @@ PAGE = Path(__file__).parent / "page"
 log = logging.getLogger("spanwise.server")
 
 Event = Any  # an exception, or the kind and the record of a server-sent event
-Json = dict[str, Any]
 
 
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
