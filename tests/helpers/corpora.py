@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from helpers.token_vectors import put_tokens
+from helpers.token_vectors import put_tokens, vector_of as vector_of
 from spanwise.index.analysis import Analyzer
 from spanwise.index.schema import FileState
 from spanwise.index.snapshot import Snapshot
@@ -61,13 +60,6 @@ def stage(writer: Writer, put: Texts, remove: Sequence[str] = (), vectors: bool 
         if vectors and ids:
             writer.put_vectors(MODEL, ids, np.stack([vector_of(text) for text in texts]))
             put_tokens(writer, ids, texts)
-
-
-def vector_of(text: str) -> NDArray[np.float32]:
-    """A unit vector of width 8 that depends on the text alone, as if a model had made it."""
-    draw = np.random.default_rng(list(hashlib.sha256(text.encode()).digest()))
-    vector = draw.standard_normal(8)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def document_of(document_id: str, texts: Sequence[str]) -> tuple[Document, list[Passage]]:

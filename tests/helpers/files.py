@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable
 from functools import partial
 from io import BytesIO, StringIO
+from typing import Any
 from xml.etree import ElementTree
 
 import docx
@@ -34,9 +35,10 @@ def as_docx(text: str) -> bytes:
     return saved(word)
 
 
-def saved(word: docx.document.Document) -> bytes:
+def saved(office: Any) -> bytes:
+    """The bytes of a document, a presentation or a workbook."""
     file = BytesIO()
-    word.save(file)
+    office.save(file)
     return file.getvalue()
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,23 @@ TOKEN_MODEL = "t"  # the digest of the model that `tokens_of` stands for
 WIDTH = 8
 
 
-@cache
-def _vector_of(word: str) -> NDArray[np.float32]:
-    draw = np.random.default_rng(list(hashlib.sha256(word.encode()).digest()))
-    vector = draw.standard_normal(WIDTH)
+@lru_cache(maxsize=50_000)
+def vector_of(text: str, width: int = WIDTH) -> NDArray[np.float32]:
+    """A unit vector that depends on the text alone, as if a model had made it."""
+    draw = np.random.default_rng(list(hashlib.sha256(text.encode()).digest()))
+    vector = draw.standard_normal(width)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def tokens_of(text: str) -> NDArray[np.float32]:
     """(words, 8) a unit vector for each word, and one for a text without words."""
-    return np.stack([_vector_of(word) for word in text.split() or ["[CLS]"]])
+    return np.stack([vector_of(word) for word in text.split() or ["[CLS]"]])
 
 
 @cache
 def codebook() -> Codebook:
     """A codebook for few tokens: a collection of some dozens outgrows it."""
-    return Codebook.train(np.concatenate([_vector_of(f"w{n}")[np.newaxis] for n in range(12)]), 12)
+    return Codebook.train(np.concatenate([vector_of(f"w{n}")[np.newaxis] for n in range(12)]), 12)
 
 
 def put_tokens(writer: Writer, passage_ids: Sequence[int], texts: Sequence[str]) -> int:

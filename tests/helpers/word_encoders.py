@@ -1,22 +1,19 @@
 """Encoders without a model: the vector of a word depends on the word and the digest alone."""
 
-import hashlib
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from helpers.token_vectors import vector_of
+
 WIDTH = 16
 
 
-@lru_cache(maxsize=50_000)
 def vector_of_word(word: str, digest: str) -> NDArray[np.float32]:
     """A unit vector drawn from the digest and the lower-case word."""
-    draw = np.random.default_rng(list(hashlib.sha256(f"{digest} {word.lower()}".encode()).digest()))
-    vector = draw.standard_normal(WIDTH)
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    return vector_of(f"{digest} {word.lower()}", WIDTH)
 
 
 class WordEncoder:

@@ -36,10 +36,6 @@ def numbered(folder, kind, ids, width=4, times=1):
     return RowsSegment(open_segment(folder / write_segment(folder, kind, "m", columns)))
 
 
-def path_of(segment):
-    return segment._segment.path
-
-
 @KINDS
 @given(
     owners=st.lists(st.integers(0, 3), min_size=1, max_size=40),

@@ -54,12 +54,14 @@ def test_a_sequence_has_the_same_states_alone_and_among_others(bert, lengths):
 
 
 @pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
+@pytest.mark.parametrize("family", ["Bert", "MPNet"])
 @pytest.mark.parametrize("kind", [PlainLinear, PrepackedLinear])
-def test_states_in_bf16_have_the_direction_of_those_in_float32(bert, monkeypatch, kind):
+def test_states_in_bf16_have_the_direction_of_those_in_float32(monkeypatch, kind, family):
     monkeypatch.setattr("spanwise.models.packed_forward.kind_for", lambda dtype, device: kind)
+    _, model = published(family)
     tokens = tokens_of([1, 9, 80, 300])
-    expected = PackedBert(bert, torch.float32).states(tokens)
-    assert least_cosine(PackedBert(bert, torch.bfloat16).states(tokens), expected) > 0.999
+    expected = PackedBert(model, torch.float32).states(tokens)
+    assert least_cosine(PackedBert(model, torch.bfloat16).states(tokens), expected) > 0.999
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
@@ -88,14 +90,6 @@ def test_float32_states_of_an_mpnet_are_those_of_transformers(lengths, float32):
     tokens = tokens_of(lengths)
     expected = padded_forward(theirs, tokens, "last_hidden_state")
     assert torch.allclose(Backbone(ours).states(tokens), expected, atol=1e-4)
-
-
-@pytest.mark.skipif(not has_bf16(CPU), reason="this processor has no bf16")
-def test_states_of_an_mpnet_in_bf16_have_the_direction_of_those_in_float32():
-    _, ours = published("MPNet")
-    tokens = tokens_of([1, 9, 80, 300])
-    expected = PackedBert(ours, torch.float32).states(tokens)
-    assert least_cosine(PackedBert(ours, torch.bfloat16).states(tokens), expected) > 0.999
 
 
 def test_an_mpnet_that_lacks_a_weight_is_not_loaded():

@@ -78,20 +78,18 @@ def test_a_long_passage_is_read_in_windows_of_the_models_positions(reader):
     assert max(scored.span.end for scored in spans) == len(text.rstrip())
 
 
-@pytest.mark.parametrize("head", ["SequenceClassification", ""])
-def test_another_head_is_refused(tmp_path, head):
-    with pytest.raises(ModelRejected, match="is no question-answering model"):
-        load_reader(str(question_answerer(tmp_path, "Roberta", head)))
-
-
-def test_too_few_positions_are_refused(tmp_path):
-    with pytest.raises(ModelRejected, match="reads 100 tokens at once"):
-        load_reader(str(question_answerer(tmp_path, max_position_embeddings=100)))
-
-
-def test_a_tokenizer_of_another_vocabulary_is_refused(tmp_path):
-    with pytest.raises(ModelRejected, match="its tokenizer makes ids up to"):
-        load_reader(str(question_answerer(tmp_path, vocab_size=9)))
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"family": "Roberta", "head": "SequenceClassification"}, "is no question-answering model"),
+        ({"family": "Roberta", "head": ""}, "is no question-answering model"),
+        ({"max_position_embeddings": 100}, "reads 100 tokens at once"),
+        ({"vocab_size": 9}, "its tokenizer makes ids up to"),
+    ],
+)
+def test_a_model_of_another_kind_or_size_is_refused(tmp_path, options, says):
+    with pytest.raises(ModelRejected, match=says):
+        load_reader(str(question_answerer(tmp_path, **options)))
 
 
 def test_a_folder_without_tokenizer_is_refused(tmp_path):

@@ -1,17 +1,16 @@
 """Presentations become the titles, text, tables, charts and notes of their slides."""
 
 from collections.abc import Callable
-from io import BytesIO
 
 import pptx
 import pytest
 from helpers.document_checks import documents_of
+from helpers.files import saved
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.opc.package import Part
 from pptx.opc.packuri import PackURI
 from pptx.oxml import parse_xml
-from pptx.presentation import Presentation
 from pptx.slide import Slide
 from pptx.util import Inches
 
@@ -36,12 +35,6 @@ def made(*builds: Callable[[Slide], object], layout: int = TITLE_ONLY) -> Docume
     for build in builds:
         build(show.slides.add_slide(show.slide_layouts[layout]))
     return read(saved(show), "talk.pptx")
-
-
-def saved(show: Presentation) -> bytes:
-    file = BytesIO()
-    show.save(file)
-    return file.getvalue()
 
 
 def titled(title: str) -> Callable[[Slide], object]:

@@ -183,17 +183,12 @@ def complaint(store) -> str:
     return line
 
 
-def test_tokens_need_a_codebook(store) -> None:
-    replace(store, "codebook")
-    assert "model t has 0 codebooks instead of one" in complaint(store)
-    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="lacks the codebook of model t"):
-        snapshot.maxsim(TOKEN_MODEL)
-
-
-def test_a_second_codebook_is_refused(store) -> None:
-    replace(store, "codebook", codebook().columns(), Codebook.train(GOOD, 9).columns())
-    assert "model t has 2 codebooks instead of one" in complaint(store)
-    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match="two codebooks of model t"):
+@pytest.mark.parametrize(("number", "says"), [(0, "lacks the codebook"), (2, "two codebooks")])
+def test_tokens_need_a_single_codebook(store, number, says) -> None:
+    both = [codebook().columns(), Codebook.train(GOOD, 9).columns()]
+    replace(store, "codebook", *both[:number])
+    assert f"model t has {number} codebooks instead of one" in complaint(store)
+    with store.snapshot() as snapshot, pytest.raises(IndexCorrupt, match=f"{says} of model t"):
         snapshot.maxsim(TOKEN_MODEL)
 
 
