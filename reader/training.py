@@ -203,7 +203,7 @@ def train_groups(
     folder: Path,
     evaluate: Callable[[nn.Module], Mapping[str, float]],
     report: Callable[[Progress], None],
-    select_by: str,
+    select_by: str = "step",
 ) -> list[dict[str, float]]:
     """Trains `model` as `fine_tune` does, on groups of rows; `groups` holds those of all epochs."""
     freeze(model, recipe.frozen_layers)
