@@ -96,9 +96,10 @@ def superlative(reading: Reading) -> Result | None:
     table = reading.table
     word = reading.match[0].split()[-1]
     rows = reading.limited_rows()
-    columns = [c for c in reading.named_by(word) if table.kinds[c] in ORDERED]
+    kinds = NUMERIC if word in ("best", "worst") else ORDERED  # a best year is no latest one
+    columns = [c for c in reading.named_by(word) if table.kinds[c] in kinds]
     doubt = 0.3
-    if mention := reading.mention(reading.near, ORDERED, within=NEAR):
+    if mention := reading.mention(reading.near, kinds, within=NEAR):
         columns = [mention.column]
         doubt = 0.4 * (1 - mention.share)
     if not columns:

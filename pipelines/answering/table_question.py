@@ -261,8 +261,9 @@ class Question:
                 name = self.table.analyzer.tokens(self.table.columns[column])
                 n_words = len({token.word for token in name} - STOP_WORDS) or 1
                 by_stem = {self.stems[i]: strength for i, strength in strengths.items()}
-                share = min(1.0, sum(by_stem.values()) / n_words)
-                yield Mention(column, frozenset(strengths), share, sum(strengths.values()))
+                best = max(by_stem.values())
+                share = max(sum(by_stem.values()) / n_words, 0.7 * best if best < 1 else 0.0)
+                yield Mention(column, frozenset(strengths), min(1.0, share), sum(strengths.values()))
 
     def weight(self, i: int, explained: Collection[int], cells: Collection[int]) -> float:
         """How much a word asks for: a name or number most, then a noun, least a verb.

@@ -58,10 +58,9 @@ class Reading:
         ]
         self.doubt = 0.1 * sum(not condition.is_exact for condition in conditions)
 
-    def explain(self, match: Match | None) -> None:
+    def explain(self, match: Match) -> None:
         """Explain the words of a match."""
-        if match:
-            self.explained |= self.question.within(match)
+        self.explained |= self.question.within(match)
 
     def rows(self, without: Collection[Condition] = (), is_exact: bool = False) -> list[int]:
         """The rows that fulfil all conditions but some; rows of totals only if there are no others.
@@ -260,7 +259,8 @@ class Reading:
         numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
         explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
-        rest = [i for i in rest if question.stems[i] not in asked.LIGHT | asked.PAID]
+        light = asked.LIGHT | asked.PAID if self.table.kinds[cells[0][1]] == "money" else asked.LIGHT
+        rest = [i for i in rest if question.stems[i] not in light]
         held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
         weight = sum(question.weight(i, explained, held) for i in rest)
         asks_cost = asked.AMOUNT.match(question.text) and asked.COST.search(question.text)
