@@ -142,10 +142,11 @@ class TextBuilder:
         return self
 
     def include(self, part: TextBuilder) -> int:
-        """Write the text of `part` with its headings and labels; returns its offset."""
+        """Write the text of `part` with its headings, labels and ranges left out; returns its offset."""
         start = self.write(part.text)
         self.headings += [replace(heading, start=start + heading.start) for heading in part.headings]
         self.labels += [replace(label, start=start + label.start) for label in part.labels]
+        self.left_out += [(start + first, start + end) for first, end in part.left_out]
         return start
 
     def add_page(self, page: TextBuilder) -> None:

@@ -39,7 +39,7 @@ ANSWERED = re.compile(
     r"\A((?:(?:[^>\n][^\n]{0,300}\n){1,2}(?<=:\n)\n{0,9})?>[^\n]*+\n(?:(?:>[^\n]*+)?\n)*+)"
     r"((?!--)[^\n]++(?:\n(?!>)[^\n]*+)*+)\Z"
 )
-FLOWED = re.compile(r"(?<=\S)(?<!\n--) \n(?!>|-- \n)")  # a line end in the middle of a paragraph
+FLOWED = re.compile(r"(?<=\S)(?<!\n--)( ?) \n(?!>|-- \n)")  # a line end in the middle of a paragraph
 
 
 class ShortHeaders(Compat32):
@@ -166,7 +166,8 @@ def _text(part: Message) -> str:
     data = part.get_payload(decode=True)
     text = _in_charset(data if isinstance(data, bytes) else b"", part.get_content_charset(""))
     text = text.replace("\r\n", "\n").encode("utf-8", "replace").decode()
-    return FLOWED.sub(" ", text) if part.get_param("format") == "flowed" else text
+    space = r"\1" if part.get_param("delsp") == "yes" else " "
+    return FLOWED.sub(space, text) if part.get_param("format") == "flowed" else text
 
 
 def _header(message: Message, name: str) -> str:

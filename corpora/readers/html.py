@@ -30,7 +30,7 @@ MEDIA_TYPE = "text/html"
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 DROPPED = frozenset(
     "head script style template nav svg iframe object canvas audio video datalist del s strike "
-    "annotation".split()
+    "annotation rt rp rtc".split()
 )
 LISTS = frozenset(("ul", "ol", "menu"))
 CELLS = frozenset(("td", "th"))
@@ -186,6 +186,7 @@ class PageView:
         if (
             element.name in DROPPED
             or _is_anchor(element)
+            or "pagebreak" in _kind(element)
             or (element.name == "option" and not element.has_attr("selected"))
             or (element.name == "input" and SWITCH.search(f"{element.get('class')} {element.get('id')}"))
             or "line-through" in style.get("text-decoration", "")

@@ -6,14 +6,13 @@ name and message. Pictures, HTML, widgets and colour codes are left out.
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from json import JSONDecodeError
 from typing import Any
 
 from ..decoding import decode
 from . import json
 from .builder import TextBuilder
-from .markup import markdown_headings, title_heading
+from .markup import read_markdown, title_heading
 
 MEDIA_TYPE = "application/x-ipynb+json"
 MAX_OUTPUT_LINES = 30
@@ -54,13 +53,14 @@ def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
     kind = _text(cell.get("cell_type"))
     source = _text(cell.get("source")) or _text(cell.get("input"))
     builder.end_line(blank=True)
-    start = builder.write(source.strip("\r\n"))
+    source = source.strip("\r\n")
+    if kind == "markdown":
+        start = builder.include(read_markdown(source.encode("utf-8", "replace")))
+    else:
+        start = builder.write(source)
     if kind == "heading":
         level = _text(cell.get("level"))
         builder.add_heading(start, int(level) if level.isdecimal() and len(level) == 1 else 1)
-    elif kind == "markdown":
-        for heading in markdown_headings(builder.text_since(start)):
-            builder.headings.append(replace(heading, start=start + heading.start))
     n_cut = 0
     for output in _elements(cell.get("outputs")):
         text = ANSI.sub("", _output_text(output)).strip("\r\n")

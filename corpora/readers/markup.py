@@ -64,7 +64,9 @@ SPACE = re.compile(r"~|\\[ ,;:]")
 # looks beyond the next mark of its kind, so a failed match takes linear time.
 # Cue lines of subtitles; lines of base64, or one long run of it; data in a URL.
 UNREADABLE = re.compile(
-    r"^(?:\d{1,6}[ \t]{0,9}\r?\n)?(?:\d{1,3}:)?\d\d:\d\d[.,]\d{3} --> [^\r\n]*|\AWEBVTT[^\r\n]*"
+    r"^(?:\d{1,6}[ \t]{0,9}\r?\n)?(?:\d{1,3}:)?\d\d:\d\d[.,]\d{3} --> [^\r\n]*"
+    r"|\AWEBVTT(?:[^\r\n]*+(?:\r\n|\r|\n)(?![^\r\n]*-->))*+[^\r\n]*+[\r\n]{1,2}(?=[^\r\n]*-->)|\AWEBVTT[^\r\n]*"
+    r"|<(?:\d\d:)?\d\d:\d\d\.\d{3}>(?:<c[.\w]{0,40}>)?|<c(?:\.\w{1,40}){1,9}>|</c>|\{\\an?\d{1,2}\}"
     r"|data:[\w/+.-]{1,60}(?:;[\w=-]{1,40}){0,4};base64,[A-Za-z0-9+/=%]*+"
     r"|(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{60,}+={0,2}+\r?+\n){3,}+(?:[A-Za-z0-9+/]{4,}+={1,2}+)?+"
     r"|[A-Za-z0-9+/]{400,}+={0,2}+)",
@@ -79,10 +81,10 @@ HIDDEN_IN_MARKDOWN = re.compile(
     r"|(?<!`)(?P<ticks>`++)(?s:(?!(?P=ticks)|" + PARAGRAPH_END + r").){1,2000}+(?P=ticks)"
     # Comments of HTML, MDX, templates and Obsidian, and references without a target.
     r"|(?P<hidden>(?:<!--(?s:(?!<!--|-->).)*+){1,9}+-->|\{/\*(?s:(?!\{/\*|\*/\}).)*+\*/\}"
-    r"|\{#(?=\s)(?s:(?!\{#|#\}).)*+#\}|(?<!\S)%%(?s:(?!%%).)*+(?<!\d)%%"
+    r"|\{#(?=\s)(?s:(?!\{#|#\}).)*+#\}|(?<!\S)(?<!\d )%%(?s:(?!%%).)*+(?<!\d)%%"
     r"|^\[(?://|comment|_)\]: ?#[^\r\n]*"
     # Struck text in a paragraph.
-    r"|~~(?=[^\s~])(?s:(?!~~|" + PARAGRAPH_END + r").){1,2000}+(?<!\s)~~"
+    r"|(?<!\\)~~(?=[^\s~])(?s:(?!~~|" + PARAGRAPH_END + r").){1,2000}+(?<!\s)~~"
     r"|<(?P<tag>del|s|strike)(?:\s[^<>]{0,300})?>"
     r"(?s:(?!</?(?P=tag)[\s>]|" + PARAGRAPH_END + r").){0,2000}+</(?P=tag)>)",
     re.M | re.I,
@@ -96,12 +98,15 @@ HIDDEN_IN_RST = re.compile(
 HIDDEN_IN_ASCIIDOC = re.compile(
     rf"{AT_START}(?P<code>-{{4,}}|\.{{4,}}|`{{3,}}){AT_END}(?s:.*?)(?:[\r\n](?P=code){AT_END}|\Z)"
     rf"|(?P<hidden>{AT_START}(?P<block>/{{4,}}){AT_END}(?s:.*?)(?:[\r\n](?P=block){AT_END}|\Z)"
+    rf"|{AT_START}\[comment\]{AT_END}(?:\r\n|\r|\n)(?:--{AT_END}(?s:.*?)(?:[\r\n]--{AT_END}|\Z)"
+    r"|(?:[^\r\n]++(?:\r\n|\r|\n)?)*+)"
     rf"|{AT_START}//(?!/)[^\r\n]*|\[\.?line-through\]#[^#\r\n]{{1,1000}}#)"
 )
 HIDDEN_IN_TEX = re.compile(
-    r"\\[\\%]|\\begin\{(?P<code>verbatim\*?|Verbatim|lstlisting|minted)\}(?s:.*?)(?:\\end\{(?P=code)\}|\Z)"
+    r"\\[\\%]|\\(?:verb\*?|lstinline(?:\[[^\[\]]{0,200}\])?)(?P<mark>[^\w\s*{\[])[^\r\n]{0,500}?(?P=mark)"
+    r"|\\(?:url|href|path|lstinline)\{[^{}]{0,1000}\}|\\begin\{(?P<code>verbatim\*?|Verbatim|lstlisting|minted)\}(?s:.*?)(?:\\end\{(?P=code)\}|\Z)"
     r"|(?P<hidden>%[^\r\n]*+|\\begin\{comment\}(?s:.*?)(?:\\end\{comment\}|\Z)"
-    r"|\\iffalse\b(?s:.*?)(?:\\fi|\Z)|\\(?:sout|st)\{[^{}]{0,1000}\})"
+    r"|(?<=\\end\{document\})(?s:.++)|\\iffalse\b(?s:.*?)(?:\\fi|\Z)|\\(?:sout|st)\{[^{}]{0,1000}\})"
 )
 
 

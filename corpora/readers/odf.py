@@ -64,11 +64,12 @@ def read_spreadsheet(data: bytes) -> TextBuilder:
     """The document of an .ods file, titled by its properties."""
     root, body, title = _open(data, "spreadsheet")
     hidden = _styles_with(root, "display", "false")
+    styles = _text_styles(root)
     writer = SheetWriter()
     for sheet in _children(body, "table"):
         merged: list[Merged] = []
         is_hidden = attribute(sheet, "style-name") in hidden
-        writer.write_sheet(attribute(sheet, "name"), _rows(sheet, merged), merged, is_hidden)
+        writer.write_sheet(attribute(sheet, "name"), _rows(sheet, styles, merged), merged, is_hidden)
     return writer.builder.described(SPREADSHEET, title, remark=writer.remark)
 
 
@@ -111,18 +112,20 @@ def _styles_with(root: Element, name: str, value: str) -> set[str]:
     }
 
 
-def _rows(sheet: Element, merged: list[Merged]) -> Iterator[Row]:
+def _rows(sheet: Element, styles: Styles, merged: list[Merged]) -> Iterator[Row]:
     """The rows of a sheet, of which an element may repeat one; adds the merged ranges to `merged`."""
     number = 1
     for element in _children(sheet, "table-row"):
         repeated = _count(element, "number-rows-repeated")
-        cells = dict(_cells(element, number, merged))
+        cells = dict(_cells(element, styles, number, merged))
         for copy in range(repeated if cells else 0):
             yield Row(number + copy, dict(cells))
         number += repeated
 
 
-def _cells(row: Element, number: int, merged: list[Merged]) -> Iterator[tuple[int, SheetCell]]:
+def _cells(
+    row: Element, styles: Styles, number: int, merged: list[Merged]
+) -> Iterator[tuple[int, SheetCell]]:
     """The cells of a row with their columns."""
     column = 1
     for element in _children(row, *CELLS):
@@ -131,16 +134,18 @@ def _cells(row: Element, number: int, merged: list[Merged]) -> Iterator[tuple[in
         n_columns = _count(element, "number-columns-spanned")
         if n_rows * n_columns > 1:
             merged.append(Merged(number, column, number + n_rows - 1, column + n_columns - 1))
-        cell = _cell(element)
+        cell = _cell(element, styles)
         for copy in range(column, min(column + repeated, MAX_COLUMNS + 1) if cell.text else 0):
             yield copy, cell
         column += repeated
 
 
-def _cell(element: Element) -> SheetCell:
+def _cell(element: Element, styles: Styles) -> SheetCell:
     """A cell as shown, else its value, else its formula."""
     kind = attribute(element, "value-type")
-    text = _words(element) or next(filter(None, (attribute(element, name) for name in VALUES)), "")
+    text = _words(element, styles)
+    if element.find("{*}p") is None:
+        text = next(filter(None, (attribute(element, name) for name in VALUES)), "")
     formula = attribute(element, "formula")
     if formula and not text and not kind:
         shown = REFERENCE_SIGNS.sub("", formula[formula.find("=") :])
@@ -167,11 +172,7 @@ class FlowWriter:
 
     def __init__(self, root: Element) -> None:
         self.builder = TextBuilder()
-        self._styles: Styles = {}
-        for style in root.iter("{*}style"):  # those of the content come first
-            parts = style.iterfind("{*}text-properties")
-            looks = {name: attribute(part, name) for part in parts for name in LOOKS if attribute(part, name)}
-            self._styles.setdefault(attribute(style, "name"), (attribute(style, "parent-style-name"), looks))
+        self._styles = _text_styles(root)
 
     def words(self, element: Element) -> str:
         """The shown text of an element on one line."""
@@ -242,6 +243,16 @@ class FlowWriter:
                 yield from [Cell.spanning(self.words(cell), *spans)] * repeated
 
 
+def _text_styles(root: Element) -> Styles:
+    """The styles of a document; those of the content come first."""
+    styles: Styles = {}
+    for style in root.iter("{*}style"):
+        parts = style.iterfind("{*}text-properties")
+        looks = {name: attribute(part, name) for part in parts for name in LOOKS if attribute(part, name)}
+        styles.setdefault(attribute(style, "name"), (attribute(style, "parent-style-name"), looks))
+    return styles
+
+
 def _children(element: Element, *names: str) -> Iterator[Element]:
     """The elements of these names, at any depth but not inside each other."""
     for child in element if attribute(element, "display") != "none" else ():
@@ -252,9 +263,9 @@ def _children(element: Element, *names: str) -> Iterator[Element]:
             yield from _children(child, *names)
 
 
-def _words(element: Element, styles: Styles | None = None) -> str:
-    """The text of an element on one line; without styles all of it is shown."""
-    return one_line(settle("".join(_pieces(element, styles or {}, {}))))
+def _words(element: Element, styles: Styles) -> str:
+    """The shown text of an element on one line."""
+    return one_line(settle("".join(_pieces(element, styles, {}))))
 
 
 def _pieces(element: Element, styles: Styles, looks: Looks) -> Iterator[str]:

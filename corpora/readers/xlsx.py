@@ -3,7 +3,7 @@
 The label of a cell is its place, such as "Sheet1!B7". A first row of words has the names of the columns; it
 becomes a heading, so that each passage of its sheet has it. The rows of a table have equal numbers of cells,
 and merged cells are repeated. Formulas show the value that was last computed, else themselves. Hidden rows
-and columns are read; comments, charts and text boxes are left out.
+and columns are read; struck text, comments, charts and text boxes are left out.
 """
 
 import re
@@ -19,7 +19,7 @@ from typing import Any
 from spanwise.types import Heading
 
 from ..archive import Element, office_file
-from .builder import BAR, MAX_REPEATED, TextBuilder, join_remarks, one_line, shorten
+from .builder import BAR, MAX_REPEATED, SHIFTS, TextBuilder, join_remarks, one_line, settle, shifted, shorten
 from .cell_format import show_number, show_time
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -69,7 +69,7 @@ def read(data: bytes) -> TextBuilder:
     writer = SheetWriter()
     # openpyxl warns of features that it does not support.
     with office_file(data, "Excel workbook") as file, warnings.catch_warnings(action="ignore"):
-        book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+        book = load_workbook(file, read_only=True, data_only=True, keep_links=False, rich_text=True)
         for sheet in book.worksheets:
             merged: list[Merged] = []
             writer.write_sheet(sheet.title, _rows(sheet, merged), merged, sheet.sheet_state != "visible")
@@ -84,8 +84,8 @@ def _rows(sheet: Any, merged: list[Merged]) -> Iterator[Row]:
     with sheet._get_source() as source:
         parser = _parser(sheet.parent, source, sheet._shared_strings)
         for number, values in parser.parse():
-            cells = (ReadOnlyCell(sheet, **value) for value in values)
-            shown = {cell.column: _shown(cell.value, cell) for cell in cells if cell.value is not None}
+            cells = (ReadOnlyCell(sheet, **value) for value in values if value["value"] is not None)
+            shown = {cell.column: _shown(cell.value, cell) for cell in cells if not cell.font.strike}
             yield Row(number, {column: cell for column, cell in shown.items() if cell.text})
     if parser.merged_cells:
         ranges = parser.merged_cells.mergeCell
@@ -116,7 +116,7 @@ def _parser(book: Any, source: Any, strings: Any) -> Any:
                     cell |= {"value": text, "data_type": "f"}
             return cell
 
-    return Parser(source, strings, True, book.epoch, book._date_formats, book._timedelta_formats)
+    return Parser(source, strings, True, book.epoch, book._date_formats, book._timedelta_formats, True)
 
 
 def _shown(value: Any, cell: Any) -> SheetCell:
@@ -130,8 +130,17 @@ def _shown(value: Any, cell: Any) -> SheetCell:
             return SheetCell(show_number(value, code), is_words=False)
         case date() | time() | timedelta():
             return SheetCell(show_time(value, code), is_words=False)
+        case list():
+            return SheetCell(one_line(settle("".join(map(_run, value)))))
         case _:
             return SheetCell(one_line(str(value)))
+
+
+def _run(run: Any) -> str:
+    """The text of a run of rich text; empty for a struck one."""
+    if isinstance(run, str):
+        return run
+    return "" if run.font.strike else shifted(run.text, SHIFTS.get(run.font.vertAlign, ""))
 
 
 class SheetWriter:
