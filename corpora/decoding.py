@@ -24,8 +24,6 @@ BYTE_ORDER_MARKS = (
 GUESSED = "cp1252 cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 koi8_r cp932 euc_jp gb18030 big5 cp949".split()
 # Other codecs of Python are not character sets, and some are slow on hostile input (punycode).
 DECLARABLE = tuple("ascii iso2022 hz iso8859 cp koi8 shift_jis euc_ gb big5 mac- tis-620 utf-16".split())
-# What browsers read for the names of smaller sets.
-WIDER = {"iso8859-1": "cp1252", "iso8859-9": "cp1254", "gb2312": "gb18030", "shift_jis": "cp932"}
 ESCAPING = ("iso2022", "hz")  # their bytes look like ASCII; only their declaration shows them
 # In HTML and XML.
 DECLARED = re.compile(rb"""(?:charset|encoding)\s{0,9}=\s{0,9}["']?([A-Za-z0-9_.:-]{1,40})""", re.I)
@@ -174,7 +172,7 @@ def _codec(declared: str) -> str:
         name = codecs.lookup(declared).name
     except (LookupError, ValueError):
         return ""
-    return WIDER.get(name, name)
+    return "cp1252" if name == "iso8859-1" else name  # as browsers do
 
 
 def _guess(data: bytes) -> str | None:

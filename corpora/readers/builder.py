@@ -25,17 +25,19 @@ UP = "\ufdd0"
 DOWN = "\ufdd1"
 LEVEL = "\ufdd2"
 NOTE = "\ufdd3"
-SHIFTS = {"superscript": UP, "subscript": DOWN, "sup": UP, "deg": UP, "sub": DOWN}  # also those of formulas
-MATH_SIGNS = {"num": "/", "deg": "√"}  # after the parts of fractions and roots
+SHIFTS = {"superscript": UP, "subscript": DOWN}
 NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE)))
 SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}|\\n]*(?:{LEVEL}\\1[^{UP}-{NOTE}|\\n]*)*")
-NOTE_AFTER_WORDS = re.compile(f"(?<=\\S){NOTE}")
+NOTE_AFTER_WORDS = re.compile(rf"(?<=[^\s(\[]){NOTE}")
 BAR = " | "
 MAX_SPAN = 1_000  # rows and columns of a cell, as in browsers
 MAX_REPEATED = 200  # characters; a longer cell that spans others is written once
 MAX_ADDED = 50_000  # cells of a table that repeat others
 MAX_WIDTH = 100  # cells to which the rows of a table are filled
 WHOLE = re.compile("[0-9]{1,9}")
+FORMS = {"a": "lower-alpha", "A": "upper-alpha", "i": "lower-roman", "I": "upper-roman"}
+MAX_SIGNS = 780  # the last number that is written as letters
+ROMANS = [term.split(":") for term in "d:500 cd:400 c:100 xc:90 l:50 xl:40 x:10 ix:9 v:5 iv:4 i:1".split()]
 # File names and templates that programs store as a title.
 PLACEHOLDER = re.compile(r"untitled|document\d*|.*\.(?:docx?|dvi|tex|pdf|indd|rtf|txt|qxd)", re.I)
 
@@ -321,6 +323,27 @@ def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:
 def _again(text: str) -> str:
     """The text of a cell in the next cell that it spans; a small file must not repeat a long text."""
     return text if len(text) <= MAX_REPEATED else ""
+
+
+def in_form(value: int, form: str) -> str:
+    """A number in a form that Word, CSS, HTML or OpenDocument names, else in digits.
+
+    >>> in_form(28, "lowerLetter"), in_form(14, "upperRoman"), in_form(7, "decimal")
+    ('bb', 'XIV', '7')
+    """
+    letters = ""
+    form = FORMS.get(form, form)
+    if form == "none":
+        return ""
+    if form == "decimalZero":
+        return f"{value:02}"
+    if form.endswith(("Letter", "alpha", "latin")) and 0 < value <= MAX_SIGNS:
+        letters = chr(ord("a") + (value - 1) % 26) * ((value + 25) // 26)
+    elif form.endswith(("Roman", "roman")) and value <= MAX_SIGNS:
+        for sign, worth in ROMANS:
+            letters += sign * (value // int(worth))
+            value %= int(worth)
+    return (letters.upper() if form.startswith("upper") else letters) or str(value)
 
 
 def whole(value: object, default: int = 0) -> int:

@@ -49,7 +49,7 @@ def show_number(value: float, code: str) -> str:
 
 
 def show_time(value: date | time | timedelta, code: str) -> str:
-    """A date in ISO 8601, with its time where `code` shows one; a time or a duration as shown.
+    """A date in ISO 8601, as far as `code` shows it, with its time; a time or a duration as shown.
 
     >>> show_time(timedelta(hours=26.5), "[h]:mm"), show_time(time(19, 30), "h:mm AM/PM")
     ('26:30', '7:30 PM')
@@ -59,7 +59,10 @@ def show_time(value: date | time | timedelta, code: str) -> str:
     has_clock = not letters.isdisjoint("hs")
     if isinstance(value, datetime) and (not has_clock or not letters.isdisjoint("yd")):
         shown = (value + timedelta(milliseconds=500 if value.microsecond else 0)).isoformat(" ", "seconds")
-        return shown.removesuffix(":00") if has_clock or not letters else shown[:10]
+        size = 7 if "m" in letters else 4
+        return (
+            shown.removesuffix(":00") if has_clock or not letters else shown[: 10 if "d" in letters else size]
+        )
     if isinstance(value, time):
         value = datetime.combine(date.min, value)
     if isinstance(value, datetime):

@@ -10,6 +10,7 @@ HTML, RTF and text is read; other embedded documents are named in a remark.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,17 +22,18 @@ from spanwise.errors import DocumentRejected
 from ..archive import attribute, choose_alternatives, local_name, office_file, setting
 from . import html, markup, rtf
 from .builder import (
-    MATH_SIGNS,
     NOTE,
     SHIFTS,
     Cell,
     TextBuilder,
+    in_form,
     join_remarks,
     one_line,
     settle,
     shifted,
     whole,
 )
+from .formula import formula
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument
@@ -46,14 +48,14 @@ TABLE = f"{W}tbl"
 ROW = f"{W}tr"
 CELL = f"{W}tc"
 BOX = f"{W}txbxContent"
-REFERENCES = (f"{W}footnoteReference", f"{W}endnoteReference")
 RUN = f"{W}r"
 CHUNK = f"{W}altChunk"
 SYMBOL = f"{W}sym"
 FIELD = f"{W}fldChar"
 CONTROL = f"{W}sdt"
+FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 GONE = ("del", "hidden", "vanish", "moveFrom")  # of rows and of the ends of paragraphs
-BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+BREAKS = {f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 # Elements that are not shown or are no text; `rt` is ruby text.
 LEFT_OUT = frozenset(f"{W}{name}" for name in "del moveFrom instrText pPr rPr sdtPr rt".split())
 HIDING = ("rPr/vanish", "rPr/strike", "rPr/dstrike")
@@ -82,8 +84,6 @@ MAX_BASES = 20  # styles in a chain of inheritance
 PLACE = re.compile("%([1-9])")
 MAX_LEVELS = 9
 MAX_PATTERN = 100  # characters
-MAX_SIGNS = 780  # the last number that Word writes as letters
-ROMANS = [term.split(":") for term in "d:500 cd:400 c:100 xc:90 l:50 xl:40 x:10 ix:9 v:5 iv:4 i:1".split()]
 
 
 def read(data: bytes) -> TextBuilder:
@@ -237,7 +237,7 @@ class Numbering:
         counts = items.counts
         counts |= items.restarts
         items.restarts.clear()
-        counts[depth] = counts.get(depth, _start(level) - 1) + 1
+        counts[depth] = counts.get(depth, whole(setting(level, "start"), 1) - 1) + 1
         for deeper in range(depth + 1, MAX_LEVELS):
             counts.pop(deeper, None)
         is_legal = setting(level, "isLgl", "1") == "1"
@@ -245,7 +245,10 @@ class Numbering:
         def count(place: re.Match[str]) -> str:
             above = int(place[1]) - 1
             other = items.levels.get(above, level)
-            return in_form(counts.get(above, _start(other)), "" if is_legal else setting(other, "numFmt"))
+            return in_form(
+                counts.get(above, whole(setting(other, "start"), 1)),
+                "" if is_legal else setting(other, "numFmt"),
+            )
 
         if setting(level, "numFmt") == "bullet":
             return "-"
@@ -256,30 +259,6 @@ def _levels(elements: Iterable[Element]) -> dict[int, Element]:
     """The levels among some elements, from 0."""
     levels = {attribute(element, "ilvl"): element for element in elements}
     return {int(depth): level for depth, level in levels.items() if re.fullmatch("[0-8]", depth)}
-
-
-def _start(level: Element) -> int:
-    return whole(setting(level, "start", missing="1"))
-
-
-def in_form(value: int, form: str) -> str:
-    """A number in the form of a name, else in digits.
-
-    >>> in_form(28, "lowerLetter"), in_form(14, "upperRoman"), in_form(7, "decimal")
-    ('bb', 'XIV', '7')
-    """
-    letters = ""
-    if form == "none":
-        return ""
-    if form == "decimalZero":
-        return f"{value:02}"
-    if form.endswith("Letter") and 0 < value <= MAX_SIGNS:
-        letters = chr(ord("a") + (value - 1) % 26) * ((value + 25) // 26)
-    elif form.endswith("Roman") and value <= MAX_SIGNS:
-        for sign, worth in ROMANS:
-            letters += sign * (value // int(worth))
-            value %= int(worth)
-    return (letters.upper() if form.startswith("upper") else letters) or str(value)
 
 
 class BodyWriter:
@@ -296,6 +275,7 @@ class BodyWriter:
         parts = [*_parts(word, RELATIONSHIP_TYPE.NUMBERING), word.element]  # the body has no lists
         self._numbering = Numbering(parts[0])
         self._last = Style()
+        self._notes: dict[str, dict[str, int]] = defaultdict(dict)  # the numbers of notes by kind and id
         self._boxes: list[Element] = []  # of the current paragraph, written after it
 
     def write_blocks(self, container: Element) -> None:
@@ -315,7 +295,14 @@ class BodyWriter:
         for note in notes:
             words = "" if note.get(f"{W}type") else self._words(note)
             if words:
-                self.builder.write_paragraph(f"[{note.get(f'{W}id')}] {words}")
+                self.builder.write_paragraph(f"{self._mark(note)} {words}")
+
+    def _mark(self, note: Element) -> str:
+        """The number of a note or of the reference to it, in the order of the references."""
+        kind = local_name(note).removesuffix("Reference")
+        numbers = self._notes[kind]
+        number = numbers.setdefault(attribute(note, "id"), len(numbers) + 1)
+        return f"[{in_form(number, 'lowerRoman' if kind == 'endnote' else '')}]"
 
     def _write_paragraph(self, paragraph: Element) -> None:
         style = self._style(paragraph)
@@ -398,22 +385,22 @@ class BodyWriter:
                     yield from self._texts(child, run)
             elif tag in BREAKS:
                 yield BREAKS[tag]
-            elif tag in REFERENCES:
-                yield f"{NOTE}[{child.get(f'{W}id')}]"
+            elif local_name(child).endswith("noteReference"):
+                yield NOTE + self._mark(child)
             elif tag == BOX:
                 self._boxes.append(child)
             elif tag == SYMBOL:
                 yield _symbol(child)
             elif tag == FIELD:
                 yield _field_value(child)
-            elif isinstance(tag, str) and tag.endswith("}t"):  # of Word, of formulas and of drawings
+            elif isinstance(tag, str) and tag.endswith("}t"):  # of Word and of drawings
                 yield shifted(child.text or "", SHIFTS.get(looks.get(SHIFT, ""), ""))
             elif tag == CONTROL and (box := setting(child, "sdtPr/checkbox/checked", "1")):
                 yield BOXES[box not in OFF]
+            elif tag == FORMULA:
+                yield formula(child)
             elif tag not in LEFT_OUT:
-                name = local_name(child)
-                yield from self._texts(child, looks | {SHIFT: name} if name in SHIFTS else looks)
-                yield MATH_SIGNS.get(name, "")
+                yield from self._texts(child, looks)
 
 
 def _symbol(sign: Element) -> str:

@@ -63,8 +63,7 @@ def read(data: bytes) -> TextBuilder:
         if not message.keys():
             raise DocumentRejected("not a mail message: it has no header")
         writer.write_message(message, is_mailbox=is_mailbox)
-        defects = [defect for part in message.walk() for defect in part.defects]
-        is_cut |= any(isinstance(defect, CloseBoundaryNotFoundDefect) for defect in defects)
+        is_cut |= any(CloseBoundaryNotFoundDefect in map(type, part.defects) for part in message.walk())
     remarks = ["truncated: it ends inside a part"] * is_cut
     if len(mails) > MAX_MAILS:
         remarks.append(f"only the first {MAX_MAILS:,} of {len(mails):,} mails are read")
@@ -144,10 +143,12 @@ def _parts(part: Message) -> list[Message]:
 
 
 def _preferred(forms: list[Message]) -> Message:
-    """The first plain form of a text unless it is blank or a stub, else the richest."""
+    """The first plain form of a text unless it is blank, a stub or without attachments, else the richest."""
     plain = [form for form in forms if _words(form, PLAIN)]
     rich = [form for form in forms if _words(form, RICH)]
     if plain and rich:
+        if rich[-1].get_content_type() == "multipart/mixed":  # Apple's programs put attachments into it
+            return rich[-1]
         words = _words(plain[0], PLAIN)
         is_stub = len(words) < MAX_STUB and STUB.search(words)
         if is_stub or len(_words(rich[-1], RICH)) > MUCH * len(words):

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from ..decoding import declared_encoding, decode
 from ..front_matter import front_matter, without_tags
-from .builder import Cell, TextBuilder, lowered, raised, whole
+from .builder import Cell, TextBuilder, in_form, lowered, raised, settle, whole
+from .formula import formula
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -62,19 +63,12 @@ NOTE_LINK = re.compile(r"#[\w.:-]{0,40}?(?:fn|note|cite)", re.I)
 MAX_NOTE = 9  # characters of a reference to a note
 NO_VALUE = frozenset("hidden password submit button reset image file color range".split())
 COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)  # in a style sheet
-SHOWING = frozenset("display visibility text-decoration vertical-align".split())  # properties
+SHOWING = frozenset("display visibility text-decoration vertical-align list-style".split())  # properties
 MAX_VALUE = 40  # characters of a property
 MAX_REVEALED = 5  # hidden elements that are read because they hold the text
 MUCH = 3  # times the text that is shown
 # By the name or the style of an element, also of XML.
 SCRIPTS = {"sup": raised, "super": raised, "superscript": raised, "sub": lowered, "subscript": lowered}
-# What changes the second and third element in one of MathML.
-PARTS: dict[str, tuple[Change, ...]] = {
-    "msup": (raised,),
-    "msub": (lowered,),
-    "msubsup": (lowered, raised),
-    "mfrac": ("/{}".format,),
-}
 MAX_CAPTURES = 3  # cells, verbatim text and raised text inside one another
 
 
@@ -258,9 +252,12 @@ def _style_rules(page: Tag) -> dict[str, Style]:
 
 
 def _declarations(source: str) -> Style:
-    """The values of the CSS properties that hide, strike, raise or lower text."""
+    """The values of the CSS properties that hide, strike, raise, lower or number text."""
     pairs = (declaration.partition(":") for declaration in source.lower().split(";"))
-    values = {name.strip().removesuffix("-line"): value.strip()[:MAX_VALUE] for name, _, value in pairs}
+    values = {
+        name.strip().removesuffix("-line").removesuffix("-type"): value.strip()[:MAX_VALUE]
+        for name, _, value in pairs
+    }
     return {name: value.split("!")[0].strip() for name, value in values.items() if name in SHOWING}
 
 
@@ -275,7 +272,7 @@ def _is_anchor(element: Tag) -> bool:
 class Capture:
     """The text of an open element that is changed as a whole.
 
-    element: verbatim text, a cell, or raised or lowered text.
+    element: verbatim text, a cell, a formula, or raised or lowered text.
     change: makes the text to write.
     pieces: the strings in the element so far.
     """
@@ -338,8 +335,12 @@ class PageWriter:
 
     def _change(self, element: Tag) -> Change | None:
         """What changes the text of an element as a whole, or None."""
+        from lxml.html import fromstring
+
         if element.name == "pre" or (element.name in CELLS and self._rows):
             return str
+        if element.name == "math":
+            return lambda _: settle(formula(fromstring(str(element))))
         return _script(element, self._view.style(element))
 
     def _finish(self, capture: Capture) -> None:
@@ -408,8 +409,10 @@ class PageWriter:
         if number is not None:
             number = whole(element.get("value"), number)
             self._next_items[-1] = number + 1
+            above = element.parent or element
+            form = self._view.style(above).get("list-style", str(above.get("type")))
         indent = "  " * min(max(len(self._next_items) - 1, 0), 9)
-        self._mark = indent + ("- " if number is None else f"{number}. ")
+        self._mark = indent + ("- " if number is None else f"{in_form(number, form) or number}. ")
 
 
 def _form_value(element: Tag) -> str:
@@ -429,9 +432,6 @@ def _script(element: Tag, style: Style) -> Change | None:
         href = str(link.get("href", ""))
         if "noteref" in _kind(element) or NOTE_LINK.search(href) or (name == "sup" and "#" in href):
             return note_mark
-    if above.name in PARTS:
-        place = len(element.find_previous_siblings(True, limit=MAX_CAPTURES))
-        return (None, *PARTS[above.name], None, None)[place]
     return SCRIPTS.get(style.get("vertical-align", name))
 
 

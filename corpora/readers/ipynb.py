@@ -4,20 +4,18 @@ Markdown and code are stored unchanged, and each cell has a label. Long outputs 
 name and message. Pictures, HTML, widgets and colour codes are left out.
 """
 
-import re
 from collections.abc import Iterator
 from json import JSONDecodeError
 from typing import Any
 
-from ..decoding import decode
+from ..decoding import TERMINAL, decode
 from . import json
-from .builder import TextBuilder
+from .builder import TextBuilder, whole
 from .markup import read_markdown, title_heading
 
 MEDIA_TYPE = "application/x-ipynb+json"
 MAX_OUTPUT_LINES = 30
 MAX_OUTPUT_CHARACTERS = 3000
-ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]")
 
 
 def read(data: bytes) -> TextBuilder:
@@ -59,11 +57,10 @@ def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
     else:
         start = builder.write(source)
     if kind == "heading":
-        level = _text(cell.get("level"))
-        builder.add_heading(start, int(level) if level.isdecimal() and len(level) == 1 else 1)
+        builder.add_heading(start, whole(cell.get("level")) or 1)
     n_cut = 0
     for output in _elements(cell.get("outputs")):
-        text = ANSI.sub("", _output_text(output)).strip("\r\n")
+        text = TERMINAL.sub("", _output_text(output)).strip("\r\n")
         short = "".join(text.splitlines(keepends=True)[:MAX_OUTPUT_LINES])[:MAX_OUTPUT_CHARACTERS]
         n_cut += short != text
         builder.end_line(blank=True)

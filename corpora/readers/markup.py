@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -64,12 +63,13 @@ SPACE = re.compile(r"~|\\[ ,;:]")
 # looks beyond the next mark of its kind, so a failed match takes linear time.
 # Cue lines of subtitles; lines of base64, or one long run of it; data in a URL.
 UNREADABLE = re.compile(
-    r"^(?:\d{1,6}[ \t]{0,9}\r?\n)?(?:\d{1,3}:)?\d\d:\d\d[.,]\d{3} --> [^\r\n]*"
+    r"(?P<hidden>^(?:\d{1,6}[ \t]{0,9}\r?\n)?(?:\d{1,3}:)?\d\d:\d\d[.,]\d{3} --> [^\r\n]*"
     r"|\AWEBVTT(?:[^\r\n]*+(?:\r\n|\r|\n)(?![^\r\n]*-->))*+[^\r\n]*+[\r\n]{1,2}(?=[^\r\n]*-->)|\AWEBVTT[^\r\n]*"
-    r"|<(?:\d\d:)?\d\d:\d\d\.\d{3}>(?:<c[.\w]{0,40}>)?|<c(?:\.\w{1,40}){1,9}>|</c>|\{\\an?\d{1,2}\}"
+    r"|<(?:\d\d:)?\d\d:\d\d\.\d{3}>(?:<c[.\w]{0,40}>)?|<c(?:\.\w{1,40}){1,9}>"
+    r"|</c>(?=<\d|[ \t]*$)|\{\\an?\d{1,2}\}"
     r"|data:[\w/+.-]{1,60}(?:;[\w=-]{1,40}){0,4};base64,[A-Za-z0-9+/=%]*+"
     r"|(?<![A-Za-z0-9+/])(?:(?:[A-Za-z0-9+/]{60,}+={0,2}+\r?+\n){3,}+(?:[A-Za-z0-9+/]{4,}+={1,2}+)?+"
-    r"|[A-Za-z0-9+/]{400,}+={0,2}+)",
+    r"|[A-Za-z0-9+/]{400,}+={0,2}+))",
     re.M,
 )
 AT_START = r"(?<![^\r\n])"
@@ -82,8 +82,11 @@ HIDDEN_IN_MARKDOWN = re.compile(
     # Comments of HTML, MDX, templates and Obsidian, and references without a target.
     r"|(?P<hidden>(?:<!--(?s:(?!<!--|-->).)*+){1,9}+-->|\{/\*(?s:(?!\{/\*|\*/\}).)*+\*/\}"
     r"|\{#(?=\s)(?s:(?!\{#|#\}).)*+#\}|(?<!\S)(?<!\d )%%(?s:(?!%%).)*+(?<!\d)%%"
-    r"|^\[(?://|comment|_)\]: ?#[^\r\n]*"
-    # Struck text in a paragraph.
+    r"|^\[(?://|comment|_)\]: ?#[^\r\n]*|^\[[^\[\]\r\n]{1,99}\]: ?(?:#|<>) ?[(\"'][^\r\n]*"
+    r"|\{%-? *comment *-?%\}(?s:(?!\{%).)*+\{%-? *endcomment *-?%\}|\{\{/\*(?s:(?!\{\{/\*|\*/\}\}).)*+\*/\}\}"
+    # Struck text in a paragraph, and what CriticMarkup deletes and remarks.
+    r"|\{--(?s:(?!--\}|" + PARAGRAPH_END + r").){1,2000}+--\}|\{>>(?s:(?!<<\}).){0,2000}+<<\}"
+    r"|\{~~(?s:(?!~>|" + PARAGRAPH_END + r").){0,2000}+~>|~~\}"
     r"|(?<!\\)~~(?=[^\s~])(?s:(?!~~|" + PARAGRAPH_END + r").){1,2000}+(?<!\s)~~"
     r"|<(?P<tag>del|s|strike)(?:\s[^<>]{0,300})?>"
     r"(?s:(?!</?(?P=tag)[\s>]|" + PARAGRAPH_END + r").){0,2000}+</(?P=tag)>)",
@@ -100,52 +103,52 @@ HIDDEN_IN_ASCIIDOC = re.compile(
     rf"|(?P<hidden>{AT_START}(?P<block>/{{4,}}){AT_END}(?s:.*?)(?:[\r\n](?P=block){AT_END}|\Z)"
     rf"|{AT_START}\[comment\]{AT_END}(?:\r\n|\r|\n)(?:--{AT_END}(?s:.*?)(?:[\r\n]--{AT_END}|\Z)"
     r"|(?:[^\r\n]++(?:\r\n|\r|\n)?)*+)"
-    rf"|{AT_START}//(?!/)[^\r\n]*|\[\.?line-through\]#[^#\r\n]{{1,1000}}#)"
+    rf"|{AT_START}//(?!/)[^\r\n]*|\[\.?line-through\](?P<sign>##?)[^#\r\n]{{1,1000}}(?P=sign))"
 )
 HIDDEN_IN_TEX = re.compile(
     r"\\[\\%]|\\(?:verb\*?|lstinline(?:\[[^\[\]]{0,200}\])?)(?P<mark>[^\w\s*{\[])[^\r\n]{0,500}?(?P=mark)"
     r"|\\(?:url|href|path|lstinline)\{[^{}]{0,1000}\}|\\begin\{(?P<code>verbatim\*?|Verbatim|lstlisting|minted)\}(?s:.*?)(?:\\end\{(?P=code)\}|\Z)"
     r"|(?P<hidden>%[^\r\n]*+|\\begin\{comment\}(?s:.*?)(?:\\end\{comment\}|\Z)"
-    r"|(?<=\\end\{document\})(?s:.++)|\\iffalse\b(?s:.*?)(?:\\fi|\Z)|\\(?:sout|st)\{[^{}]{0,1000}\})"
+    r"|(?<=\\end\{document\})\s*+\S(?s:.*+)|\\iffalse\b(?s:.*?)(?:\\fi|\Z)|\\(?:sout|st|deleted)\{[^{}]{0,1000}\})"
 )
 
 
 def read_text(data: bytes) -> TextBuilder:
     """The document of a plain text file, titled by its first line."""
     decoded = decode(data)
-    left_out = of_text(decoded[0])
+    left_out = _hidden(decoded[0], UNREADABLE)
     title = first_line(blanked(decoded[0], left_out))
     return source_builder("text/plain", decoded, title, left_out=left_out)
 
 
 def read_markdown(data: bytes) -> TextBuilder:
     """The document of a Markdown file, titled by its front matter or a heading."""
-    return _read(data, "text/markdown", markdown_headings, of_markdown)
+    return _read(data, "text/markdown", markdown_headings, HIDDEN_IN_MARKDOWN)
 
 
 def read_rst(data: bytes) -> TextBuilder:
     """The document of an .rst file, titled by a section."""
-    return _read(data, "text/x-rst", rst_headings, partial(_hidden, HIDDEN_IN_RST))
+    return _read(data, "text/x-rst", rst_headings, HIDDEN_IN_RST)
 
 
 def read_asciidoc(data: bytes) -> TextBuilder:
     """The document of an AsciiDoc file, titled by a heading."""
-    return _read(data, "text/asciidoc", asciidoc_headings, partial(_hidden, HIDDEN_IN_ASCIIDOC))
+    return _read(data, "text/asciidoc", asciidoc_headings, HIDDEN_IN_ASCIIDOC)
 
 
 def read_tex(data: bytes) -> TextBuilder:
     r"""The document of a .tex file, titled by its \title or a section."""
-    return _read(data, "text/x-tex", tex_headings, partial(_hidden, HIDDEN_IN_TEX))
+    return _read(data, "text/x-tex", tex_headings, HIDDEN_IN_TEX)
 
 
 def _read(
     data: bytes,
     media_type: str,
     find: Callable[[str], list[Heading]],
-    find_hidden: Callable[[str], list[Bounds]],
+    hiding: re.Pattern[str],
 ) -> TextBuilder:
     decoded = decode(data)
-    left_out = find_hidden(decoded[0])
+    left_out = _hidden(decoded[0], hiding, UNREADABLE)
     shown = blanked(decoded[0], left_out)
     headings = find(shown)
     title = title_heading(shown, headings)
@@ -275,19 +278,10 @@ def _tex_words(section: re.Match[str]) -> str:
     return one_line(COMMAND.sub("", words).replace("{", "").replace("}", ""))
 
 
-def of_text(text: str) -> list[Bounds]:
-    """Cue lines of subtitles, and base64."""
-    return apart(match.span() for match in UNREADABLE.finditer(text))
-
-
-def of_markdown(text: str) -> list[Bounds]:
-    """Comments of HTML, MDX, templates and Obsidian, struck text and base64."""
-    return apart([*_hidden(HIDDEN_IN_MARKDOWN, text), *of_text(text)])
-
-
-def _hidden(pattern: re.Pattern[str], text: str) -> list[Bounds]:
-    """The comments and struck text that a pattern finds outside code."""
-    return [match.span("hidden") for match in pattern.finditer(text) if match["hidden"]]
+def _hidden(text: str, *patterns: re.Pattern[str]) -> list[Bounds]:
+    """What patterns find outside code: comments, struck text, cue lines of subtitles and base64."""
+    matches = (match for pattern in patterns for match in pattern.finditer(text))
+    return apart(match.span("hidden") for match in matches if match["hidden"])
 
 
 def apart(ranges: Iterable[Bounds]) -> list[Bounds]:

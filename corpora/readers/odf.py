@@ -6,7 +6,7 @@ page.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
 from spanwise.errors import DocumentRejected
@@ -48,6 +48,7 @@ MAX_BASES = 20  # styles in a chain of inheritance
 LOOKS = ("display", "text-line-through-style", "text-position")
 Looks = Mapping[str, str]
 Styles = dict[str, tuple[str, Looks]]  # by name: the parent and what a style sets
+Words = Callable[[Element], str]  # the shown text of an element
 
 
 def read_text(data: bytes) -> TextBuilder:
@@ -64,12 +65,12 @@ def read_spreadsheet(data: bytes) -> TextBuilder:
     """The document of an .ods file, titled by its properties."""
     root, body, title = _open(data, "spreadsheet")
     hidden = _styles_with(root, "display", "false")
-    styles = _text_styles(root)
+    words = FlowWriter(root).words
     writer = SheetWriter()
     for sheet in _children(body, "table"):
         merged: list[Merged] = []
         is_hidden = attribute(sheet, "style-name") in hidden
-        writer.write_sheet(attribute(sheet, "name"), _rows(sheet, styles, merged), merged, is_hidden)
+        writer.write_sheet(attribute(sheet, "name"), _rows(sheet, words, merged), merged, is_hidden)
     return writer.builder.described(SPREADSHEET, title, remark=writer.remark)
 
 
@@ -112,20 +113,18 @@ def _styles_with(root: Element, name: str, value: str) -> set[str]:
     }
 
 
-def _rows(sheet: Element, styles: Styles, merged: list[Merged]) -> Iterator[Row]:
+def _rows(sheet: Element, words: Words, merged: list[Merged]) -> Iterator[Row]:
     """The rows of a sheet, of which an element may repeat one; adds the merged ranges to `merged`."""
     number = 1
     for element in _children(sheet, "table-row"):
         repeated = _count(element, "number-rows-repeated")
-        cells = dict(_cells(element, styles, number, merged))
+        cells = dict(_cells(element, words, number, merged))
         for copy in range(repeated if cells else 0):
             yield Row(number + copy, dict(cells))
         number += repeated
 
 
-def _cells(
-    row: Element, styles: Styles, number: int, merged: list[Merged]
-) -> Iterator[tuple[int, SheetCell]]:
+def _cells(row: Element, words: Words, number: int, merged: list[Merged]) -> Iterator[tuple[int, SheetCell]]:
     """The cells of a row with their columns."""
     column = 1
     for element in _children(row, *CELLS):
@@ -134,16 +133,16 @@ def _cells(
         n_columns = _count(element, "number-columns-spanned")
         if n_rows * n_columns > 1:
             merged.append(Merged(number, column, number + n_rows - 1, column + n_columns - 1))
-        cell = _cell(element, styles)
+        cell = _cell(element, words)
         for copy in range(column, min(column + repeated, MAX_COLUMNS + 1) if cell.text else 0):
             yield copy, cell
         column += repeated
 
 
-def _cell(element: Element, styles: Styles) -> SheetCell:
+def _cell(element: Element, words: Words) -> SheetCell:
     """A cell as shown, else its value, else its formula."""
     kind = attribute(element, "value-type")
-    text = _words(element, styles)
+    text = words(element)
     if element.find("{*}p") is None:
         text = next(filter(None, (attribute(element, name) for name in VALUES)), "")
     formula = attribute(element, "formula")
@@ -172,11 +171,15 @@ class FlowWriter:
 
     def __init__(self, root: Element) -> None:
         self.builder = TextBuilder()
-        self._styles = _text_styles(root)
+        self._styles: Styles = {}
+        for style in root.iter("{*}style"):  # those of the content come first
+            parts = style.iterfind("{*}text-properties")
+            looks = {name: attribute(part, name) for part in parts for name in LOOKS if attribute(part, name)}
+            self._styles.setdefault(attribute(style, "name"), (attribute(style, "parent-style-name"), looks))
 
     def words(self, element: Element) -> str:
         """The shown text of an element on one line."""
-        return _words(element, self._styles)
+        return one_line(settle("".join(_pieces(element, self._styles, {}))))
 
     def write_blocks(self, container: Element) -> None:
         """Write the blocks of a body, a section, a text box or a cell."""
@@ -243,16 +246,6 @@ class FlowWriter:
                 yield from [Cell.spanning(self.words(cell), *spans)] * repeated
 
 
-def _text_styles(root: Element) -> Styles:
-    """The styles of a document; those of the content come first."""
-    styles: Styles = {}
-    for style in root.iter("{*}style"):
-        parts = style.iterfind("{*}text-properties")
-        looks = {name: attribute(part, name) for part in parts for name in LOOKS if attribute(part, name)}
-        styles.setdefault(attribute(style, "name"), (attribute(style, "parent-style-name"), looks))
-    return styles
-
-
 def _children(element: Element, *names: str) -> Iterator[Element]:
     """The elements of these names, at any depth but not inside each other."""
     for child in element if attribute(element, "display") != "none" else ():
@@ -261,11 +254,6 @@ def _children(element: Element, *names: str) -> Iterator[Element]:
             yield child
         elif name not in LEFT_OUT:
             yield from _children(child, *names)
-
-
-def _words(element: Element, styles: Styles) -> str:
-    """The shown text of an element on one line."""
-    return one_line(settle("".join(_pieces(element, styles, {}))))
 
 
 def _pieces(element: Element, styles: Styles, looks: Looks) -> Iterator[str]:

@@ -41,8 +41,12 @@ NUMBER = re.compile(
 SLOT = "\n"  # stands for a number in a line
 PAGE_WORD = r"\b(?:pages?|p[gp]?|p[áa]g(?:ina)?|seiten?|s|blatt|sid[ae]|strona|of|von|de|di|sur|av|z)\b"
 SIGNS = rf"(?:[^\w{SLOT}]|_|{PAGE_WORD})*+"
-# Nothing but a page number, page words and signs, and the number of pages: "- 7 -", "Page 7 of 12", "iv".
-BARE = re.compile(f"{SIGNS}{SLOT}{SIGNS}[0-9]*+{SIGNS}", re.I)
+# A page number with page words and signs only, or with the number of pages: "- 7 -", "Page 7 of 12", "iv".
+BARE = re.compile(
+    f"{SIGNS}{SLOT}{SIGNS}[0-9]*+{SIGNS}"
+    f"|.*\\b(?:page|seite|p[áa]gina|side|sida) {SLOT} ?(?:of|von|de|/|av) ?[0-9].*",
+    re.I,
+)
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 FOOTNOTE = re.compile(r"^([0-9]{1,3})(?![0-9,])[^\w\n]{0,3}\w", re.M)
 # No power: 10², m², km².

@@ -9,12 +9,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..archive import Element, attribute, choose_alternatives, local_name, office_file, safe_parser
-from .builder import DOWN, MATH_SIGNS, SHIFTS, UP, Cell, TextBuilder, join_remarks, one_line, settle, shifted
+from .builder import (
+    DOWN,
+    UP,
+    Cell,
+    TextBuilder,
+    in_form,
+    join_remarks,
+    one_line,
+    settle,
+    shifted,
+    whole,
+)
+from .cell_format import show_number
+from .formula import formula
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))
 BODIES = frozenset(("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"))
-BULLETS = ("buChar", "buAutoNum", "buBlip")
+BULLETS = "a:pPr/a:buChar | a:pPr/a:buBlip"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 ON = ("1", "true")
 
@@ -74,8 +87,8 @@ def _shapes(shapes: Any) -> Iterator[Any]:
 
 def _write_shape(builder: TextBuilder, shape: Any) -> None:
     """Write the lines of a text or a diagram, a table or a chart."""
-    kind = shape.placeholder_format.type if shape.is_placeholder else None
-    if kind is not None and kind.name in FOOTERS:
+    kind = shape.placeholder_format.type.name if shape.is_placeholder else ""
+    if kind in FOOTERS:
         return
     if getattr(shape, "has_table", False):
         builder.write_table(
@@ -90,11 +103,17 @@ def _write_shape(builder: TextBuilder, shape: Any) -> None:
         _write_chart(builder, shape.chart)
     elif shape.has_text_frame:
         paragraphs = [paragraph for paragraph in shape.text_frame.paragraphs if _text(paragraph).strip()]
-        in_list = kind is not None and kind.name in BODIES and len(paragraphs) > 1
+        in_list = kind in BODIES and len(paragraphs) > 1
+        counts: dict[int, int] = {}  # the last number of each level
         for paragraph in paragraphs:
-            bullet = any(paragraph._p.find(f"{{*}}pPr/{{*}}{name}") is not None for name in BULLETS)
-            text = _text(paragraph).strip()
-            line = "  " * paragraph.level + f"- {text}" if in_list or bullet else text
+            level = paragraph.level
+            mark = "- " if in_list or paragraph._p.xpath(BULLETS) else ""
+            numbered = paragraph._p.find("{*}pPr/{*}buAutoNum")
+            counts = {depth: n for depth, n in counts.items() if depth < level + (numbered is not None)}
+            if numbered is not None:
+                counts[level] = counts.get(level, whole(numbered.get("startAt"), 1) - 1) + 1
+                mark = in_form(counts[level], numbered.get("type", "")[:5]) + ". "
+            line = "  " * level * bool(mark) + mark + _text(paragraph).strip()
             builder.write_paragraph(line, blank=False)
     elif (diagram := shape._element.find(".//{*}relIds")) is not None:
         for line in _diagram_lines(shape.part.rels.get(attribute(diagram, "dm"))):
@@ -124,9 +143,10 @@ def _texts(element: Element, mark: str) -> Iterator[str]:
             yield shifted(child.text or "", mark)
         elif name == "br":
             yield "\n"
+        elif name == "oMath":
+            yield formula(child)
         else:
-            yield from _texts(child, SHIFTS.get(name, mark))
-            yield MATH_SIGNS.get(name, "")
+            yield from _texts(child, mark)
 
 
 def _diagram_lines(relation: Any) -> Iterator[str]:
@@ -145,6 +165,7 @@ def _write_chart(builder: TextBuilder, chart: Any) -> None:
     for plot in chart.plots:
         rows = [["", *map(str, plot.categories)]]
         for series in plot.series:
-            values = ("" if value is None else f"{value:g}" for value in series.values)
+            code = series._element.findtext("{*}val//{*}formatCode", "")
+            values = ("" if value is None else show_number(value, code) for value in series.values)
             rows.append([series.name, *values])
         builder.write_table([Cell(one_line(text)) for text in row] for row in rows)

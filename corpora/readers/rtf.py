@@ -17,6 +17,8 @@ HIDING = frozenset("v strike striked deleted".split())
 SHIFTS = {"super": UP, "up": UP, "sub": DOWN, "dn": DOWN, "nosupersub": LEVEL}
 HIDDEN = "\ufdd4"  # a mark like those of `settle`
 HIDDEN_TEXT = re.compile(f"{HIDDEN}[^{UP}-{LEVEL}]*")
+# The words that begin text boxes and numbers of lists, which striprtf passes over.
+PASSED_OVER = re.compile(r"\\\*\\shpinst\b|\\(?:shp|shptxt|pntext)(?![a-z])")
 WORDS = re.compile(r"[^|\n]+")
 
 
@@ -27,7 +29,7 @@ def read(data: bytes) -> TextBuilder:
     if len(data) > MAX_BYTES:
         raise DocumentRejected(f"RTF of {len(data):,} bytes; the limit is {MAX_BYTES:,}")
     try:
-        text = rtf_to_text(_marked(data.decode("latin-1")), errors="replace")
+        text = rtf_to_text(_marked(PASSED_OVER.sub("", data.decode("latin-1"))), errors="replace")
     except Exception as error:  # striprtf does not check the arguments of control words
         raise DocumentRejected(f"damaged RTF: {type(error).__name__}: {error}") from error
     builder = TextBuilder()

@@ -84,8 +84,12 @@ def _rows(sheet: Any, merged: list[Merged]) -> Iterator[Row]:
     with sheet._get_source() as source:
         parser = _parser(sheet.parent, source, sheet._shared_strings)
         for number, values in parser.parse():
-            cells = (ReadOnlyCell(sheet, **value) for value in values if value["value"] is not None)
-            shown = {cell.column: _shown(cell.value, cell) for cell in cells if not cell.font.strike}
+            cells = (ReadOnlyCell(sheet, **value) for value in values)
+            shown = {
+                cell.column: _shown(cell.value, cell)
+                for cell in cells
+                if cell.value is not None and not cell.font.strike
+            }
             yield Row(number, {column: cell for column, cell in shown.items() if cell.text})
     if parser.merged_cells:
         ranges = parser.merged_cells.mergeCell
@@ -133,7 +137,7 @@ def _shown(value: Any, cell: Any) -> SheetCell:
         case list():
             return SheetCell(one_line(settle("".join(map(_run, value)))))
         case _:
-            return SheetCell(one_line(str(value)))
+            return SheetCell(one_line(str(value).replace("_x000D_", "\n")))
 
 
 def _run(run: Any) -> str:

@@ -13,7 +13,8 @@ from spanwise.errors import DocumentRejected
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import declared_encoding, decode
-from .builder import Cell, TextBuilder, one_line, source_builder
+from .builder import Cell, TextBuilder, one_line, settle, source_builder
+from .formula import formula
 from .html import SCRIPTS, note_mark, parse_html, write_page
 from .markup import title_heading
 
@@ -120,10 +121,10 @@ def _texts(element: Element) -> list[str]:
     for child in element:
         name = local_name(child)
         kinds = {name, *map(child.get, ("rend", "role", "revisionflag"))}
-        if child is not element[0]:
-            kinds.add(local_name(element)[1:])  # the second element of "msup" is raised
         if not name:  # an entity that the document declares, or one of HTML
             pieces.append(html5.get(f"{child.name};", child.text or ""))
+        elif name == "math":
+            pieces.append(settle(formula(child)))
         elif kinds & SCRIPTS.keys():
             is_note = any(local_name(link) in NOTE_LINKS for link in (element, *child))
             change = note_mark if is_note else SCRIPTS[min(kinds & SCRIPTS.keys())]
