@@ -12,6 +12,7 @@ from typing import Self
 
 from spanwise.types import Bounds, Document, Heading, Label
 
+from ..archive import Element, local_name, setting
 from ..front_matter import stored_front_matter
 
 # UTF-8 cannot store these code points; the font tables of some PDFs give them.
@@ -26,9 +27,26 @@ DOWN = "\ufdd1"
 LEVEL = "\ufdd2"
 NOTE = "\ufdd3"
 SHIFTS = {"superscript": UP, "subscript": DOWN}
-NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE)))
+NO_MARKS = dict.fromkeys(map(ord, (UP, DOWN, LEVEL, NOTE, "\u2064")))
 SHIFTED = re.compile(f"([{UP}{DOWN}])[^{UP}-{NOTE}|\\n]*(?:{LEVEL}\\1[^{UP}-{NOTE}|\\n]*)*")
-NOTE_AFTER_WORDS = re.compile(rf"(?<=[^\s(\[]){NOTE}")
+NOTE_AFTER_WORDS = re.compile(rf"(?<=\S){NOTE}|(?<=[0-9])\u2064")  # and a fraction after a number
+# The forms of elements of formulas, with their parts in order: in a group (g), raised (^) or lowered (_).
+FORMULAS = {
+    "f mfrac": "\u2064{0:g}/{1:g}",
+    "rad": "{0:^}√{1:g}",
+    "msqrt": "√{0:g}",
+    "mroot": "{1:^}√{0:g}",
+    "sSup msup": "{0:g}{1:^}",
+    "sSub msub": "{0:g}{1:_}",
+    "sSubSup msubsup munderover": "{0:g}{1:_}{2:^}",
+    "nary": "{sign}{0:_}{1:^} {2:g}",
+    "d": "{before}{0}{after}",
+}
+FORMULA_OF = {name: form for names, form in FORMULAS.items() for name in names.split()}
+SEPARATORS = {"func": " ", "mr": ", ", "mtr": ", ", "m": "; ", "eqArr": "; ", "mtable": "; "}
+ATOM = re.compile(r"\s*(?:[\w.,′%°]*|.|[(\[|][^()\[\]|]*[)\]|])\s*")
+NO_PARTS = re.compile(r"|\w+Pr|del|moveFrom|annotation.*|mphantom")
+INVISIBLE = "\u2061\u2062\u2063\t\r\n"  # operators of MathML, and line ends
 BAR = " | "
 MAX_SPAN = 1_000  # rows and columns of a cell, as in browsers
 MAX_REPEATED = 200  # characters; a longer cell that spans others is written once
@@ -279,6 +297,40 @@ def settle(text: str) -> str:
     """
     text = SHIFTED.sub(lambda run: (raised if run[1] == UP else lowered)(run[0].translate(NO_MARKS)), text)
     return NOTE_AFTER_WORDS.sub(" ", text).translate(NO_MARKS)
+
+
+class Part(str):
+    """The text of a part of a formula."""
+
+    def __format__(self, form: str) -> str:
+        """The part in a form of `FORMULAS`."""
+        change = {"^": raised, "_": lowered}.get(form, str)
+        shifted = change(self)
+        if not form or shifted != self or not self.strip("′″∘*"):
+            return shifted
+        return form.strip("g") + (self if ATOM.fullmatch(self) else f"({self})")
+
+
+def formula(element: Element) -> str:
+    """The text of an element of OMML or MathML on one line, for `settle`.
+
+    Parentheses group what a fraction, a root or a power holds, where it is more than a number or a name, as
+    in "√(a+b)/2". Accents are left out.
+    """
+    name = local_name(element)
+    if not len(element):
+        return (element.text or "").strip(INVISIBLE)
+    parts = [Part(formula(child)) for child in element if not NO_PARTS.fullmatch(local_name(child))]
+    form = FORMULA_OF.get(name, "{}")
+    if "{1" not in form:  # a row
+        parts = [Part(SEPARATORS.get(name, "").join(parts))]
+    return form.format(
+        *parts,
+        *[Part()] * 3,
+        sign=setting(element, "naryPr/chr", "", "∫"),
+        before=setting(element, "dPr/begChr", "", "("),
+        after=setting(element, "dPr/endChr", "", ")"),
+    )
 
 
 def grid(rows: Iterable[Iterable[Cell]]) -> list[list[str]]:

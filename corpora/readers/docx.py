@@ -26,6 +26,7 @@ from .builder import (
     SHIFTS,
     Cell,
     TextBuilder,
+    formula,
     in_form,
     join_remarks,
     one_line,
@@ -33,7 +34,6 @@ from .builder import (
     shifted,
     whole,
 )
-from .formula import formula
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from ..decoding import declared_encoding, decode
 from ..front_matter import front_matter, without_tags
-from .builder import Cell, TextBuilder, in_form, lowered, raised, settle, whole
-from .formula import formula
+from .builder import Cell, TextBuilder, formula, in_form, lowered, raised, settle, whole
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag

@@ -14,6 +14,7 @@ from .builder import (
     UP,
     Cell,
     TextBuilder,
+    formula,
     in_form,
     join_remarks,
     one_line,
@@ -22,7 +23,6 @@ from .builder import (
     whole,
 )
 from .cell_format import show_number
-from .formula import formula
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 FOOTERS = frozenset(("DATE", "FOOTER", "HEADER", "SLIDE_NUMBER"))

@@ -13,8 +13,7 @@ from spanwise.errors import DocumentRejected
 
 from ..archive import Element, local_name, safe_parser
 from ..decoding import declared_encoding, decode
-from .builder import Cell, TextBuilder, one_line, settle, source_builder
-from .formula import formula
+from .builder import Cell, TextBuilder, formula, one_line, settle, source_builder
 from .html import SCRIPTS, note_mark, parse_html, write_page
 from .markup import title_heading
 

@@ -9,7 +9,25 @@ from spanwise.corpora.reading import parse
 from spanwise.types import blanked, within
 
 BASE64 = "iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4" * 9
-PIECES = ["<!--", "-->", "~~", "%%", "`", "```", "\n", "\n\n", "a", " ", "<del>", "</del>", "{/*", "*/}"]
+PIECES = [
+    "<!--",
+    "-->",
+    "~~",
+    "%%",
+    "`",
+    "```",
+    "\n",
+    "\n\n",
+    "a",
+    " ",
+    "<del>",
+    "</del>",
+    "{/*",
+    "*/}",
+    "{--",
+    "--}",
+    "~>",
+]
 
 
 def words_of(name: str, text: str) -> str:
@@ -27,14 +45,21 @@ def words_of(name: str, text: str) -> str:
         ("a.md", "Ferry %%draft%% at ten.\n\n%%\nblock\n\n%%\nend", "Ferry at ten. end"),
         ("a.mdx", "Plan {/* old */} at ten.", "Plan at ten."),
         ("a.md", "[//]: # (hidden)\nShown", "Shown"),
+        ("a.md", '[comment]: <> (hidden)\n[top]: # "hidden"\nShown', "Shown"),
+        ("a.md", "Fee {--40--}{++55++} {~~six~>ten~~}{>>ask<<} end", "Fee {++55++} ten end"),
+        ("a.md", "Shown {% comment %}old{% endcomment %}{{/* old */}} end", "Shown end"),
         ("a.md", f"![pic](data:image/png;base64,{BASE64}) Bread", "![pic]( ) Bread"),
         ("a.txt", f"{BASE64}\nBread", "Bread"),
         ("a.srt", "1\n00:00:01,000 --> 00:00:02,500\nGood morning.\n", "Good morning."),
         ("a.vtt", "WEBVTT\n\n00:01.000 --> 00:02.000 align:start\nGood morning.\n", "Good morning."),
+        ("a.vtt", "WEBVTT\n\nNOTE x\n\nid\n00:01.000 --> 00:02.000\nAt<00:01.500><c> ten</c>", "At ten"),
         ("a.rst", "Shown\n\n.. hidden\n   too\n\n   and this\n\nend", "Shown end"),
         ("a.rst", "..\n   hidden\n\nend", "end"),
         ("a.adoc", "Shown\n// hidden\nand\n////\nblock\n////\nend", "Shown and end"),
         ("a.adoc", "Now [.line-through]#five# ten", "Now ten"),
+        ("a.adoc", "Now [line-through]##five## ten\n[comment]\n--\nold\n\nold\n--\nend", "Now ten end"),
+        ("a.tex", "A\n\\end{document}\nold", "A \\end{document}"),
+        ("a.tex", "\\deleted{five} ten", "ten"),
         ("a.tex", "Fee 10 \\% of it % hidden\nend", "Fee 10 \\% of it end"),
         ("a.tex", "\\iffalse hidden \\fi \\sout{five} ten \\begin{comment}x\\end{comment}", "ten"),
     ],
@@ -50,10 +75,11 @@ def test_what_is_withdrawn_is_left_out(name, text, words):
         ("a.md", "- item\n\n  ```\n  ~~shown~~\n  ```\n\n"),
         ("a.md", "Write `<!-- shown -->` and `~~this~~`."),
         ("a.md", "An <!-- that never ends, ~~ and ~~ a %% sign, 50%%, {#id}"),
-        ("a.md", "~~not\n\nstruck~~"),
+        ("a.md", "~~not\n\nstruck~~ \\~~shown~~ by 5 %% or 7 %% more"),
         ("a.rst", ".. note:: shown\n\n   shown\n\n.. [1] shown\n.. _target: shown\n.. |x| replace:: shown"),
         ("a.adoc", "----\n// shown\n----\nhttps://shown"),
         ("a.tex", "\\begin{verbatim}% shown\\end{verbatim} 10\\% shown"),
+        ("a.tex", "\\verb|5% shown| \\url{x%20y} shown"),
         ("a.txt", "<!-- shown --> ~~shown~~ % shown, 00:10 to 00:20"),
     ],
 )

@@ -120,7 +120,7 @@ def test_footnotes_follow_the_body() -> None:
         word.part.package,
     )
     word.part.relate_to(part, docx.opc.constants.RELATIONSHIP_TYPE.FOOTNOTES)
-    assert read(saved(word), "a.docx").text == "Hale [2]\n\n[2] A miller."
+    assert read(saved(word), "a.docx").text == "Hale [1]\n\n[1] A miller."
 
 
 @pytest.mark.parametrize(
@@ -160,14 +160,39 @@ def test_a_paragraph_style_strikes_what_its_runs_do_not_show() -> None:
         (run("1,250") + run("3.5", UP), "1,250^(3.5)"),
         (run("SO") + run("4", DOWN) + run("2-", UP), "SO₄²⁻"),
         (run("4") + run("th", UP), "4th"),
-        ("<m:sSup><m:e><m:r><m:t>10</m:t></m:r></m:e><m:sup><m:r><m:t>6</m:t></m:r></m:sup></m:sSup>", "10⁶"),
-        ("<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>", "1/2"),
-        (run("120") + '<w:r><w:footnoteReference w:id="4"/></w:r>' + run(" monks"), "120 [4] monks"),
-        (run("end. ") + f'<w:r><w:rPr>{UP}</w:rPr><w:endnoteReference w:id="4"/></w:r>', "end. [4]"),
+        (run("120") + '<w:r><w:footnoteReference w:id="4"/></w:r>' + run(" monks"), "120 [1] monks"),
+        (run("end. ") + f'<w:r><w:rPr>{UP}</w:rPr><w:endnoteReference w:id="4"/></w:r>', "end. [i]"),
     ],
 )
 def test_what_is_above_or_below_the_line_does_not_join_a_number(runs: str, expected: str) -> None:
     assert body_of(f"<w:p>{runs}</w:p>") == expected
+
+
+def term(text: str) -> str:
+    return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+@pytest.mark.parametrize(
+    ("xml", "expected"),
+    [
+        (f"<m:sSup><m:e>{term('10')}</m:e><m:sup>{term('6')}</m:sup></m:sSup>", "10⁶"),
+        (f"<m:sSub><m:e>{term('v')}</m:e><m:sub>{term('max')}</m:sub></m:sSub>", "v_max"),
+        (f"{term('1')}<m:f><m:num>{term('1')}</m:num><m:den>{term('2')}</m:den></m:f>", "1 1/2"),
+        (f"<m:f><m:num>{term('a+b')}</m:num><m:den>{term('2')}</m:den></m:f>", "(a+b)/2"),
+        (f"<m:rad><m:deg/><m:e>{term('a+b')}</m:e></m:rad>", "√(a+b)"),
+        (f"{term('2')}<m:d><m:dPr/><m:e>{term('a+b')}</m:e></m:d>", "2(a+b)"),
+        (f'<m:d><m:dPr><m:begChr m:val="["/></m:dPr><m:e>{term("a")}</m:e></m:d>', "[a)"),
+        (
+            f'<m:nary><m:naryPr><m:chr m:val="∑"/></m:naryPr><m:sub>{term("i=1")}</m:sub>'
+            f"<m:sup>{term('9')}</m:sup><m:e>{term('i')}</m:e></m:nary>",
+            "∑_(i=1)⁹ i",
+        ),
+        (f"<m:m><m:mr><m:e>{term('1')}</m:e><m:e>{term('2')}</m:e></m:mr></m:m>", "1, 2"),
+        (f"{term('a')}<w:del>{term('b')}</w:del>", "a"),
+    ],
+)
+def test_formulas_keep_their_meaning_on_a_line(xml: str, expected: str) -> None:
+    assert body_of(f"<w:p><m:oMath>{xml}</m:oMath></w:p>") == expected
 
 
 BOX = '<w:sdt><w:sdtPr><w14:checkbox><w14:checked w14:val="{}"/></w14:checkbox></w:sdtPr></w:sdt>'

@@ -80,6 +80,7 @@ def test_attachments_are_named_and_texts_are_read() -> None:
         ("iso-2022-jp", b"\x1b$BEl5~\x1b(B", "東京"),
         ("no-such", "Mühle".encode(), "Mühle"),
         ("us-ascii", b"M\xfchle und Getreide", "Mühle und Getreide"),
+        ("iso-8859-1", b"It\x92s \x8025", "It’s €25"),
     ],
 )
 def test_declared_charsets_are_used_and_wrong_ones_replaced(charset: str, data: bytes, expected: str) -> None:
@@ -90,6 +91,22 @@ def test_declared_charsets_are_used_and_wrong_ones_replaced(charset: str, data: 
 def test_flowed_lines_are_joined() -> None:
     head = b"Content-Type: text/plain; format=flowed\n\n"
     assert text_of(head + b"one \ntwo\n> quoted \n> on\n-- \nAda") == "one two\n> quoted \n> on\n-- \nAda"
+
+
+def test_flowed_lines_lose_a_space_that_is_no_part_of_the_text() -> None:
+    head = b"Content-Type: text/plain; format=flowed; delsp=yes\n\n"
+    assert text_of(head + b"on \ne  \ntwo") == "one two"
+
+
+def test_a_form_of_the_text_with_attachments_is_read() -> None:
+    page = mail("<p>The list is attached.</p>")
+    page.replace_header("Content-Type", "text/html")
+    page.add_attachment("town,people\n", subtype="csv", filename="towns.csv")
+    message = mail("The list is attached.")
+    message.make_alternative()
+    message.attach(page)
+    text = "The list is attached.\n\nAttachment: towns.csv\n\ntown,people"
+    assert text_of(message.as_bytes()).endswith(text)
 
 
 def test_a_truncated_message_is_read_with_a_remark() -> None:
@@ -124,7 +141,7 @@ def test_an_answer_stands_before_the_quotation_above_it(body: str, expected: str
 
 
 MAILBOX = b"".join(
-    b"From ada@x.org Thu Mar 14 09:30:00 2019\nSubject: %s\n\nwords\nFrom then on\n\n" % subject
+    b"From ada@x.org Thu Mar 14 09:30:00 2019\nSubject: %s\n\nwords\n>From then on\n\n" % subject
     for subject in (b"One", b"=?utf-8?Q?M=C3=BChle?=", b"")
 )
 

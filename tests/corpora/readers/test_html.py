@@ -20,6 +20,13 @@ def text(page: str) -> str:
         ("a <b>bold</b><i> word</i>, <a href=u>link</a>.", "a bold word, link."),
         ("<ul><li>one<li>two<ul><li>deep</ul></ul>", "- one\n- two\n  - deep"),
         ("<ol start=3><li>a<li value=7>b<li>c</ol>", "3. a\n7. b\n8. c"),
+        ("<ol type=a start=3><li>x<li>y</ol>", "c. x\nd. y"),
+        (
+            "<ol style='list-style-type: upper-roman'><li>x</ol><ol style='list-style:none'><li>y",
+            "I. x\n\n1. y",
+        ),
+        ("<ruby>明日<rp>(</rp><rt>あした</rt><rp>)</rp></ruby>は", "明日は"),
+        ("The lock is <span epub:type=pagebreak>47</span>12 m wide.", "The lock is 12 m wide."),
         ("<table><tr><th>A<th>B<tr><td>1<td><td>3</table>", "A | B | \n1 |  | 3"),
         ("<table><tr><td><td>2<tr><td><td></table>x", " | 2\n\nx"),
         ("<table><tr><td><p>a</p><p>b</p><ul><li>c</ul><td>d</table>", "a b c | d"),
@@ -42,8 +49,10 @@ def test_the_text_is_what_a_browser_shows(page: str, expected: str) -> None:
         ("10<sup>-3</sup> m<sub>2</sub>, 1<sup>st</sup>, x<sup>2<i>n</i></sup>", "10⁻³ m₂, 1st, x²ⁿ"),
         ("10<span style='vertical-align: super'>5</span>", "10⁵"),
         ("<pre>a<sup>2</sup>\nb</pre>", "a²\nb"),
-        ("<msup><mi>x</mi><mn>2</mn></msup>, <mfrac><mn>1</mn><mn>2</mn></mfrac>", "x², 1/2"),
-        ("<msubsup><mi>a</mi><mn>1</mn><mn>2</mn></msubsup>", "a₁²"),
+        ("<math><msup><mi>x</mi><mn>2</mn></msup></math>, <math><msqrt><mn>2</mn></msqrt></math>", "x², √2"),
+        ("<math><msubsup><mi>a</mi><mn>1</mn><mn>2</mn></msubsup></math>", "a₁²"),
+        ("3 <math><mn>1</mn><mfrac><mn>1</mn><mn>2</mn></mfrac></math> m", "3 1 1/2 m"),
+        ("<math><mroot><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>3</mn></mroot></math>", "³√(a+b)"),
     ],
 )
 def test_raised_and_lowered_digits_do_not_join_a_number(page: str, expected: str) -> None:

@@ -36,6 +36,11 @@ def test_cells_and_outputs_keep_their_order() -> None:
     assert [(h.level, h.text, h.start) for h in document.headings] == [(1, "Top", 0)]
 
 
+def test_withdrawn_text_of_a_markdown_cell_is_left_out() -> None:
+    document = made(code("x"), markdown("Opens at ~~six~~ ten. <!-- check -->"))
+    assert [document.text[start:end] for start, end in document.left_out] == ["~~six~~", "<!-- check -->"]
+
+
 def test_long_outputs_are_cut_and_counted() -> None:
     document = made(code("x", stream("line\n" * 99)))
     assert document.text.count("line") == 30

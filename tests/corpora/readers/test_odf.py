@@ -187,6 +187,11 @@ def test_what_is_above_or_below_the_line_does_not_join_a_number(spans: str, expe
     assert text_of(f"<text:p>{spans}</text:p>", STYLES).text == expected
 
 
+def test_text_of_cells_is_as_shown() -> None:
+    cells = cell(f"10{span('up', '5')}") + cell(f"{span('T2', '40')} 55") + cell("x", 'table:style-name="T2"')
+    assert sheet(f"<table:table-row>{cells}</table:table-row>", STYLES).text.endswith("10⁵ | 55")
+
+
 def test_styles_inherit_from_the_part_of_named_styles() -> None:
     named = "<office:document-styles {}><office:styles>{}</office:styles></office:document-styles>"
     data = odf(

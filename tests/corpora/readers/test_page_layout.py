@@ -36,6 +36,7 @@ def lines_left(*pages: list[str]) -> list[list[str]]:
         ("Page 1 of 3", "Page 2 of 3", "Page 3 of 3"),
         ("1234", "1235", "1236"),
         ("Seite 9/20", "Seite 10/20", "Seite 11/20"),
+        ("Mill Ltd, page 1 of 3", "Mill Ltd, page 2 of 3", "Mill Ltd, page 3 of 3"),
         ("iii", "iv", "v"),
         ("p. 99", "p. 100", "p. 101"),
         ("| 7", "| 8", "| 9"),

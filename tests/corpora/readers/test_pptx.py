@@ -87,6 +87,30 @@ def test_charts_are_tables_of_their_numbers() -> None:
     assert made(build, layout=BLANK).text == "The fair\n | 2021 | 2022\nVisitors | 19.5 | 21"
 
 
+def test_numbers_of_charts_are_shown_in_their_format() -> None:
+    def build(slide: Slide) -> None:
+        data = CategoryChartData()
+        data.categories = ["a"]
+        data.add_series("Tonnes", (1234567,))
+        data.add_series("Share", (0.755,), number_format="0.0%")
+        slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, Inches(4), Inches(4), data)
+
+    assert made(build, layout=BLANK).text == " | a\nTonnes | 1234567\nShare | 75.5%"
+
+
+def test_numbered_items_have_their_numbers() -> None:
+    numbered = '<a:pPr lvl="{}"><a:buAutoNum type="{}"/></a:pPr>'
+    steps = [(0, "arabicPeriod"), (1, "alphaLcParenR"), (1, "alphaLcParenR"), (0, "arabicPeriod")]
+
+    def build(slide: Slide) -> None:
+        body = slide.shapes.add_textbox(0, 0, Inches(2), Inches(2)).text_frame._txBody
+        for level, kind in [*steps, (1, "alphaLcParenR")]:
+            source = f"<a:p {NAMESPACES}>{numbered.format(level, kind)}{run('x')}</a:p>"
+            body.append(parse_xml(source))
+
+    assert made(build, layout=BLANK).text == "1. x\n  a. x\n  b. x\n2. x\n  a. x"
+
+
 def boxed(paragraph: str) -> Callable[[Slide], object]:
     """Builds a slide with a text box that has this paragraph."""
 
@@ -111,9 +135,9 @@ def run(text: str, properties: str = "") -> str:
         (run("10") + run("1", 'baseline="30000"') + run("2", 'baseline="30000"') + run(" m"), "10¹² m"),
         (run("CO") + run("2", 'baseline="-25000"') + run("!", 'baseline="0"'), "CO₂!"),
         (
-            f"<m:oMath><m:f><m:num>{run('1')}</m:num><m:den>{run('2')}</m:den></m:f>"
+            f"<m:oMath><m:f><m:num>{run('1+a')}</m:num><m:den>{run('2')}</m:den></m:f>"
             f"<m:sSup><m:e>{run('x')}</m:e><m:sup>{run('3')}</m:sup></m:sSup></m:oMath>",
-            "1/2x³",
+            "(1+a)/2x³",
         ),
     ],
 )

@@ -48,6 +48,11 @@ def test_hidden_and_struck_text_is_left_out(body: bytes, expected: str) -> None:
     assert text_of(body) == expected
 
 
+def test_text_boxes_and_numbers_of_lists_are_read() -> None:
+    assert text_of(rb"{\pntext 3.\tab}Open it.\par") == "3.\tOpen it."
+    assert text_of(rb"{\shp{\*\shpinst{\sp{\sn no}}{\shptxt 14 m.}}{\shprslt no}}") == "14 m."
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

@@ -9,6 +9,9 @@ import pytest
 from helpers.document_checks import documents_of
 from helpers.office_files import NOT_IN_XML, rezipped, workbook
 from hypothesis import given, strategies as st
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 
 from spanwise.corpora.readers import xlsx
 from spanwise.types import Document
@@ -196,3 +199,14 @@ def test_a_giant_workbook_is_cut_and_says_where(monkeypatch: pytest.MonkeyPatch)
     document = read(workbook({"A": [["1", "2"], ["3", "4"]], "B": [["5"]]}), "a.xlsx")
     assert document.text == "A\n\n1 | 2"
     assert document.metadata["remark"] == "read up to the limit of 3 cells: A, B"
+
+
+def test_rich_text_is_as_shown_and_struck_cells_are_left_out() -> None:
+    book = openpyxl.Workbook()
+    struck = TextBlock(InlineFont(strike=True), "40")
+    raised = TextBlock(InlineFont(vertAlign="superscript"), "5")
+    book.active.append(
+        [CellRichText("2.6 × 10", raised), CellRichText(struck, " 55 crowns"), "06:00", "a_x000D_\nb"]
+    )
+    book.active["C1"].font = Font(strike=True)
+    assert lines_of(book) == ["2.6 × 10⁵ | 55 crowns |  | a b"]

@@ -28,7 +28,7 @@ def made(source: str) -> Document:
         ('<t><tr><td rowspan="2">a</td><td>1</td></tr><tr><td>2</td></tr></t>', "a | 1\na | 2"),
         ("<p>10<sup>5</sup> of H<subscript>2</subscript>O</p>", "10⁵ of H₂O"),
         ("<p>9<sup><xref>3</xref></sup>, 7<xref><sup>4</sup></xref></p>", "9 [3], 7 [4]"),
-        ("<p>x <msup><mn>10</mn><mn>5</mn></msup></p>", "x 10⁵"),
+        ("<p>x <math><msup><mn>10</mn><mn>5</mn></msup></math></p>", "x 10⁵"),
         ('<p>a <del>b</del> <phrase revisionflag="deleted">c</phrase> d</p>', "a d"),
         ("<a>caf&eacute;</a>", "a: café"),
         ("<a><![CDATA[x < y]]></a>", "a: x < y"),
