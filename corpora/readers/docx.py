@@ -275,6 +275,7 @@ class BodyWriter:
         parts = [*_parts(word, RELATIONSHIP_TYPE.NUMBERING), word.element]  # the body has no lists
         self._numbering = Numbering(parts[0])
         self._last = Style()
+        self._goes_on = False  # the end of the last paragraph is deleted
         self._notes: dict[str, dict[str, int]] = defaultdict(dict)  # the numbers of notes by kind and id
         self._boxes: list[Element] = []  # of the current paragraph, written after it
 
@@ -311,8 +312,10 @@ class BodyWriter:
             return
         # Word stores list items and lines of code as paragraphs; no empty lines separate them here.
         together = style == self._last and (style.item or style.code)
-        self.builder.end_line(blank=not together)
-        start = self.builder.write(text)
+        if not self._goes_on:
+            self.builder.end_line(blank=not together)
+        start = self.builder.write(" " * self._goes_on + text)
+        self._goes_on = _is_gone(paragraph, "pPr/rPr")
         if style.level:
             self.builder.add_heading(start, style.level)
         self._last = style

@@ -29,7 +29,6 @@ MAX_HEADER = 10_000  # characters
 MAX_MAILS = 2000  # of a mailbox
 # The line before each mail of a mailbox.
 ENVELOPE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\r?\n(?=[!-9;-~]{1,76}:)")
-FROM_LINE = re.compile(rb"^>(>*From )", re.M)  # as mailboxes write a line that looks like that line
 PLAIN = "text/plain"
 RICH = "text/html"
 STUB = re.compile(r"\bhtml\b|\b(?:view|see|open|read)\b.{0,60}\b(?:browser|online|web)\b", re.I | re.S)
@@ -55,11 +54,7 @@ class ShortHeaders(Compat32):
 def read(data: bytes) -> TextBuilder:
     """The document of a mail, titled by its subject, or of a mailbox; labels name mails and attachments."""
     data = data.lstrip(LEADING_BLANKS)
-    mails = (
-        [FROM_LINE.sub(rb"\1", mail) for mail in ENVELOPE.split(data) if mail]
-        if data.startswith(b"From ")
-        else [data]
-    )
+    mails = [mail for mail in ENVELOPE.split(data) if mail] if data.startswith(b"From ") else [data]
     is_mailbox = len(mails) > 1
     writer = MailWriter()
     is_cut = False

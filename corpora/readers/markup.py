@@ -85,8 +85,8 @@ HIDDEN_IN_MARKDOWN = re.compile(
     r"|^\[(?://|comment|_)\]: ?#[^\r\n]*|^\[[^\[\]\r\n]{1,99}\]: ?(?:#|<>) ?[(\"'][^\r\n]*"
     r"|\{%-? *comment *-?%\}(?s:(?!\{%).)*+\{%-? *endcomment *-?%\}|\{\{/\*(?s:(?!\{\{/\*|\*/\}\}).)*+\*/\}\}"
     # Struck text in a paragraph, and what CriticMarkup deletes and remarks.
-    r"|\{--(?s:(?!--\}|" + PARAGRAPH_END + r").){1,2000}+--\}|\{>>(?s:(?!<<\}).){0,2000}+<<\}"
-    r"|\{~~(?s:(?!~>|" + PARAGRAPH_END + r").){0,2000}+~>|~~\}"
+    r"|\{--(?s:(?!\{--|--\}|" + PARAGRAPH_END + r").){1,2000}+--\}|\{>>(?s:(?!\{>>|<<\}).){0,2000}+<<\}"
+    r"|\{~~(?s:(?!\{~~|~>|" + PARAGRAPH_END + r").){0,2000}+~>|~~\}"
     r"|(?<!\\)~~(?=[^\s~])(?s:(?!~~|" + PARAGRAPH_END + r").){1,2000}+(?<!\s)~~"
     r"|<(?P<tag>del|s|strike)(?:\s[^<>]{0,300})?>"
     r"(?s:(?!</?(?P=tag)[\s>]|" + PARAGRAPH_END + r").){0,2000}+</(?P=tag)>)",
