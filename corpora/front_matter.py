@@ -19,7 +19,10 @@ COMMENT = re.compile(r"(?:\A|[ \t])#.*\Z")
 RESERVED = frozenset(("encoding", "parser", "remark"))  # metadata that is not the author's
 TEMPLATES = tuple(".erb .ejs .eex .hbs .j2 .jinja .jinja2 .liquid .mustache .njk .tmpl .tpl .twig".split())
 CODE_OR_TAG = re.compile(
-    r"(?<!`)(`++).{1,2000}?(?<!`)\1(?!`)|<%.{0,2000}?%>|\{%.{0,2000}?%\}|\{\{.{0,2000}?\}\}", re.DOTALL
+    r"(?<!`)(`++).{1,2000}?(?<!`)\1(?!`)|<%.{0,2000}?%>"
+    r"|\{%-? *comment *-?%\}.{0,2000}?\{%-? *endcomment *-?%\}"
+    r"|\{%.{0,2000}?%\}|\{#\s.{0,2000}?#\}|\{\{.{0,2000}?\}\}",
+    re.DOTALL,
 )
 
 

@@ -43,7 +43,7 @@ FORMULAS = {
     "d": "{before}{0}{after}",
 }
 FORMULA_OF = {name: form for names, form in FORMULAS.items() for name in names.split()}
-SEPARATORS = {"func": " ", "mr": ", ", "mtr": ", ", "m": "; ", "eqArr": "; ", "mtable": "; "}
+SEPARATORS = {"mr": ", ", "mtr": ", ", "m": "; ", "mtable": "; "}
 ATOM = re.compile(r"\s*(?:[\w.,′%°]*|.|[(\[|][^()\[\]|]*[)\]|])\s*")
 NO_PARTS = re.compile(r"|\w+Pr|del|moveFrom|annotation.*|mphantom")
 INVISIBLE = "\u2061\u2062\u2063\t\r\n"  # operators of MathML, and line ends
@@ -304,8 +304,7 @@ class Part(str):
 
     def __format__(self, form: str) -> str:
         """The part in a form of `FORMULAS`."""
-        change = {"^": raised, "_": lowered}.get(form, str)
-        shifted = change(self)
+        shifted = {"^": raised, "_": lowered}.get(form, str)(self)
         if not form or shifted != self or not self.strip("′″∘*"):
             return shifted
         return form.strip("g") + (self if ATOM.fullmatch(self) else f"({self})")

@@ -334,11 +334,11 @@ class PageWriter:
 
     def _change(self, element: Tag) -> Change | None:
         """What changes the text of an element as a whole, or None."""
-        from lxml.html import fromstring
-
         if element.name == "pre" or (element.name in CELLS and self._rows):
             return str
         if element.name == "math":
+            from lxml.html import fromstring
+
             return lambda _: settle(formula(fromstring(str(element))))
         return _script(element, self._view.style(element))
 

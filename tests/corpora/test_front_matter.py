@@ -47,3 +47,8 @@ def test_a_yaml_file_is_data_and_a_file_of_front_matter_alone_has_no_passage() -
     [passage] = split(parse(YAML.encode(), "a.yml"))
     assert passage.start == 0
     assert split(parse(YAML.encode(), "a.md")) == []
+
+
+def test_comments_of_templates_are_left_out_with_what_they_hold() -> None:
+    page = "<p>Opens {% comment %}at six{% endcomment %}{# or seven #} at ten {{ name }}.</p>"
+    assert parse(page.encode(), "a.html.liquid").text == "Opens at ten ."

@@ -171,6 +171,7 @@ def test_what_is_above_or_below_the_line_does_not_join_a_number(runs: str, expec
 def test_a_paragraph_whose_end_is_deleted_goes_on_in_the_next() -> None:
     first = paragraph("The fee is", '<w:rPr><w:del w:id="1"/></w:rPr>')
     assert body_of(first + paragraph(" 55 crowns.") + paragraph("End")) == "The fee is 55 crowns.\n\nEnd"
+    assert body_of(first + paragraph("") + paragraph("End")) == "The fee is\n\nEnd"
 
 
 def term(text: str) -> str:
