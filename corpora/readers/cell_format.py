@@ -59,9 +59,10 @@ def show_time(value: date | time | timedelta, code: str) -> str:
     has_clock = not letters.isdisjoint("hs")
     if isinstance(value, datetime) and (not has_clock or not letters.isdisjoint("yd")):
         shown = (value + timedelta(milliseconds=500 if value.microsecond else 0)).isoformat(" ", "seconds")
-        size = 7 if "m" in letters else 4
         return (
-            shown.removesuffix(":00") if has_clock or not letters else shown[: 10 if "d" in letters else size]
+            shown.removesuffix(":00")
+            if has_clock or not letters
+            else shown[: 10 if "d" in letters else 7 if "m" in letters else 4]
         )
     if isinstance(value, time):
         value = datetime.combine(date.min, value)

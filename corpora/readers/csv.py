@@ -43,8 +43,7 @@ def read(data: bytes) -> TextBuilder:
             labels.append(Label(start, f"row {number}"))
     media_type = MEDIA_TYPES.get(delimiter, MEDIA_TYPE)
     headings = [header] if header else []
-    decoded = text, encoding
-    return source_builder(media_type, decoded, headings=headings, labels=labels, remark=remark)
+    return source_builder(media_type, (text, encoding), headings=headings, labels=labels, remark=remark)
 
 
 def records(text: str, delimiter: str) -> Iterator[tuple[int, str]]:

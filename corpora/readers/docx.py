@@ -55,7 +55,7 @@ FIELD = f"{W}fldChar"
 CONTROL = f"{W}sdt"
 FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 GONE = ("del", "hidden", "vanish", "moveFrom")  # of rows and of the ends of paragraphs
-BREAKS = {f"{W}tab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+BREAKS = {f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 # Elements that are not shown or are no text; `rt` is ruby text.
 LEFT_OUT = frozenset(f"{W}{name}" for name in "del moveFrom instrText pPr rPr sdtPr rt".split())
 HIDING = ("rPr/vanish", "rPr/strike", "rPr/dstrike")

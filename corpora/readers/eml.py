@@ -29,6 +29,7 @@ MAX_HEADER = 10_000  # characters
 MAX_MAILS = 2000  # of a mailbox
 # The line before each mail of a mailbox.
 ENVELOPE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\r?\n(?=[!-9;-~]{1,76}:)")
+FROM_LINE = re.compile(rb"^>(>*From )", re.M)  # as mailboxes write a line that looks like that line
 PLAIN = "text/plain"
 RICH = "text/html"
 STUB = re.compile(r"\bhtml\b|\b(?:view|see|open|read)\b.{0,60}\b(?:browser|online|web)\b", re.I | re.S)
@@ -54,7 +55,11 @@ class ShortHeaders(Compat32):
 def read(data: bytes) -> TextBuilder:
     """The document of a mail, titled by its subject, or of a mailbox; labels name mails and attachments."""
     data = data.lstrip(LEADING_BLANKS)
-    mails = [mail for mail in ENVELOPE.split(data) if mail] if data.startswith(b"From ") else [data]
+    mails = (
+        [FROM_LINE.sub(rb"\1", mail) for mail in ENVELOPE.split(data) if mail]
+        if data.startswith(b"From ")
+        else [data]
+    )
     is_mailbox = len(mails) > 1
     writer = MailWriter()
     is_cut = False
@@ -147,11 +152,11 @@ def _preferred(forms: list[Message]) -> Message:
     plain = [form for form in forms if _words(form, PLAIN)]
     rich = [form for form in forms if _words(form, RICH)]
     if plain and rich:
-        if rich[-1].get_content_type() == "multipart/mixed":  # Apple's programs put attachments into it
-            return rich[-1]
         words = _words(plain[0], PLAIN)
         is_stub = len(words) < MAX_STUB and STUB.search(words)
-        if is_stub or len(_words(rich[-1], RICH)) > MUCH * len(words):
+        # Apple's programs put attachments into the rich form.
+        is_whole = rich[-1].get_content_type() == "multipart/mixed"
+        if is_whole or is_stub or len(_words(rich[-1], RICH)) > MUCH * len(words):
             return rich[-1]
     return (plain or rich or forms)[0]
 

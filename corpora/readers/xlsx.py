@@ -126,18 +126,18 @@ def _parser(book: Any, source: Any, strings: Any) -> Any:
 def _shown(value: Any, cell: Any) -> SheetCell:
     code = cell.number_format or ""
     match value:
-        case _ if cell.data_type == "f":
-            return SheetCell(one_line(str(value)), is_words=False)
         case bool():
-            return SheetCell(str(value).upper(), is_words=False)
+            text = str(value).upper()
         case int() | float():
-            return SheetCell(show_number(value, code), is_words=False)
+            text = show_number(value, code)
         case date() | time() | timedelta():
-            return SheetCell(show_time(value, code), is_words=False)
+            text = show_time(value, code)
         case list():
-            return SheetCell(one_line(settle("".join(map(_run, value)))))
+            text = settle("".join(map(_run, value)))
         case _:
-            return SheetCell(one_line(str(value).replace("_x000D_", "\n")))
+            text = str(value).replace("_x000D_", "\n")
+    is_words = isinstance(value, str | list) and cell.data_type != "f"
+    return SheetCell(one_line(text), is_words)
 
 
 def _run(run: Any) -> str:

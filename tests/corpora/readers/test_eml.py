@@ -141,7 +141,7 @@ def test_an_answer_stands_before_the_quotation_above_it(body: str, expected: str
 
 
 MAILBOX = b"".join(
-    b"From ada@x.org Thu Mar 14 09:30:00 2019\nSubject: %s\n\nwords\nFrom then on\n\n" % subject
+    b"From ada@x.org Thu Mar 14 09:30:00 2019\nSubject: %s\n\nwords\n>From then on\n\n" % subject
     for subject in (b"One", b"=?utf-8?Q?M=C3=BChle?=", b"")
 )
 
