@@ -43,7 +43,7 @@ FORMULAS = {
     "d": "{before}{0}{after}",
 }
 FORMULA_OF = {name: form for names, form in FORMULAS.items() for name in names.split()}
-SEPARATORS = {"mr": ", ", "mtr": ", ", "m": "; ", "eqArr": "; ", "mtable": "; "}
+SEPARATORS = {"mr": ", ", "mtr": ", ", "m": "; ", "mtable": "; "}
 ATOM = re.compile(r"\s*(?:[\w.,′%°]*|.|[(\[|][^()\[\]|]*[)\]|])\s*")
 NO_PARTS = re.compile(r"|\w+Pr|del|moveFrom|annotation.*|mphantom")
 INVISIBLE = "\u2061\u2062\u2063\t\r\n"  # operators of MathML, and line ends

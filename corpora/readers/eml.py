@@ -155,8 +155,8 @@ def _preferred(forms: list[Message]) -> Message:
         words = _words(plain[0], PLAIN)
         is_stub = len(words) < MAX_STUB and STUB.search(words)
         # Apple's programs put attachments into the rich form.
-        is_whole = rich[-1].get_content_type() == "multipart/mixed"
-        if is_whole or is_stub or len(_words(rich[-1], RICH)) > MUCH * len(words):
+        has_attachments = rich[-1].get_content_type() == "multipart/mixed"
+        if is_stub or has_attachments or len(_words(rich[-1], RICH)) > MUCH * len(words):
             return rich[-1]
     return (plain or rich or forms)[0]
 

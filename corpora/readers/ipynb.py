@@ -49,9 +49,8 @@ def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
 def _write_cell(builder: TextBuilder, cell: dict[str, Any], label: str) -> int:
     """Write a cell and its outputs; returns the number of outputs that were cut."""
     kind = _text(cell.get("cell_type"))
-    source = _text(cell.get("source")) or _text(cell.get("input"))
+    source = (_text(cell.get("source")) or _text(cell.get("input"))).strip("\r\n")
     builder.end_line(blank=True)
-    source = source.strip("\r\n")
     if kind == "markdown":
         start = builder.include(read_markdown(source.encode("utf-8", "replace")))
     else:

@@ -41,11 +41,11 @@ NUMBER = re.compile(
 SLOT = "\n"  # stands for a number in a line
 PAGE_WORD = r"\b(?:pages?|p[gp]?|p[áa]g(?:ina)?|seiten?|s|blatt|sid[ae]|strona|of|von|de|di|sur|av|z)\b"
 SIGNS = rf"(?:[^\w{SLOT}]|_|{PAGE_WORD})*+"
-# A page number with page words and signs only, or with the number of pages: "- 7 -", "Page 7 of 12", "iv".
-BARE = re.compile(
-    f"{SIGNS}{SLOT}{SIGNS}[0-9]*+{SIGNS}"
-    f"|.*\\b(?:page|seite|p[áa]gina|side|sida) {SLOT} ?(?:of|von|de|/|av) ?[0-9].*",
-    re.I,
+# Nothing but a page number, page words and signs, and the number of pages: "- 7 -", "Page 7 of 12", "iv".
+BARE = re.compile(f"{SIGNS}{SLOT}{SIGNS}[0-9]*+{SIGNS}", re.I)
+# That, or a page number and the number of pages beside other words.
+PAGED = re.compile(
+    rf"\A{BARE.pattern}\Z|\b(?:page|seite|p[áa]gina|side|sida) {SLOT} ?(?:of|von|de|/|av) ?[0-9]", re.I
 )
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 FOOTNOTE = re.compile(r"^([0-9]{1,3})(?![0-9,])[^\w\n]{0,3}\w", re.M)
@@ -161,13 +161,13 @@ def drop_running_lines(pages: Sequence[Page]) -> list[Page]:
         lines = [line for _, line in places]
         stay = [line for end, line in places if end not in cut]
         if not _is_title(words):
-            stay = [] if SLOT in words else (stay or lines)[:1]
+            stay = [] if BARE.fullmatch(words) else (stay or lines)[:1]
         dropped.update(set(lines).difference(stay))
     return [replace(page, lines=tuple(line for line in page.lines if line not in dropped)) for page in pages]
 
 
 def _is_title(words: str) -> bool:
-    return SLOT in words and not BARE.fullmatch(words)
+    return SLOT in words and not PAGED.search(words)
 
 
 def _repeats(
