@@ -158,6 +158,7 @@ class Calibration:
     unseen: what the threshold answers about folders that were left out.
     sure: the confidence of the small reader from which on its answer stands, for a pair of readers; None
         reads every question twice.
+    hopeless: the confidence of the small reader up to which it declines for both.
     """
 
     weights: Mapping[str, float]
@@ -171,6 +172,7 @@ class Calibration:
     verdicts: VerdictRule | None = None
     unseen: UnseenFolders | None = None
     sure: float | None = None
+    hopeless: float = 0.0
 
     def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""

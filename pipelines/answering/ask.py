@@ -99,7 +99,8 @@ class Answerer:
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
         tables: finds tables; None looks nothing up.
-        first: answers with a small reader; its answer stands from the confidence `calibration.sure` on.
+        first: answers with a small reader. Its answer stands from the confidence `calibration.sure` on, and
+            it declines up to `calibration.hopeless`.
         on_progress: called while passages are read.
     """
 
@@ -140,7 +141,7 @@ class Answerer:
         retrieved = time.perf_counter()
         ms_per_question = 1000 / max(1, len(texts))
         spent = {"retrieve": (retrieved - began) * ms_per_question}
-        traces = self._sure(spellings, hits, spent)
+        traces = self._read_once(spellings, hits, spent)
         waiting = [number for number, trace in enumerate(traces) if trace is None]
         again = [spellings[number] for number in waiting]
         rest = [hits[number] for number in waiting]
@@ -150,22 +151,25 @@ class Answerer:
         answered = [trace or next(read_again) for trace in traces]
         return self._read_before_declining(answered)
 
-    def _sure(
+    def _read_once(
         self, spellings: Sequence[Spelling], hits: Sequence[Sequence[Hit]], spent: Mapping[str, float]
     ) -> list[AnswerTrace | None]:
-        """The answers of the small reader that stand; None for the other questions."""
-        least = self.calibration.sure if self.calibration else None
-        if self.first is None or least is None:
+        """The answers and refusals of the small reader that stand; None for the other questions."""
+        if self.first is None or self.calibration is None or self.calibration.sure is None:
             return [None] * len(spellings)
+        hopeless = self.calibration.hopeless if self.options.threshold is None else -1.0
         began = time.perf_counter()
         readings = self.first.read([spelling.text for spelling in spellings], hits)
         took = (time.perf_counter() - began) * 1000 / max(1, len(spellings))
         answered = []
         for spelling, some, read in zip(spellings, hits, readings, strict=True):
             ranked = self.first.ranked(spelling.text, some, read)
-            is_sure = bool(ranked) and (ranked[0].confidence or 0.0) >= least
-            trace = self.first._trace(spelling, some, read, {**spent, "read": took}) if is_sure else None
-            answered.append(trace if trace and not trace.answer.no_answer else None)
+            confidence = ranked[0].confidence or 0.0 if ranked else 0.0
+            is_hopeless = confidence <= hopeless and len(read) == len(some)
+            trace = None
+            if is_hopeless or (ranked and confidence >= self.calibration.sure):
+                trace = self.first._trace(spelling, some, read, {**spent, "read": took})
+            answered.append(trace if trace and (is_hopeless or not trace.answer.no_answer) else None)
         return answered
 
     # Reading, with early exit

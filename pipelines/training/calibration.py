@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, chain
 from pathlib import Path
@@ -51,6 +51,7 @@ MAX_FALSE = 0.1  # share of the questions without an answer that the threshold m
 MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder, if it has LEAST_ABSENT such questions
 LEAST_ABSENT = 50
 MAX_LOST = 0.002  # share of the questions that a small reader may lose where it is sure
+MAX_MISSED = 0.005  # share whose right answer or candidate it may miss where it is sure that there is none
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
 right answers looks like one without any."""
@@ -89,6 +90,10 @@ class Judgement:
     passage_right: bool | None
     candidates: tuple[bool, ...]
 
+    def shows(self, threshold: float) -> bool:
+        """True if the answer is right, or one of the candidates where the question is declined."""
+        return self.right if self.confidence >= threshold else any(self.candidates)
+
 
 def calibrate(
     folders: Path,
@@ -118,8 +123,10 @@ def calibrate(
     by_group = judged_apart(observations, groups, ends_early)
     if is_pair:
         alone = observe(folders, reader, full_name(retriever), k, on_progress, every, FAST)
-        sure, by_group = sure_alone(judged_apart(alone, groups, loaded.answers_null), by_group)
-        whole = replace(whole, sure=sure)
+        by_small = judged_apart(alone, groups, loaded.answers_null)
+        sure, by_group = sure_alone(by_small, by_group)
+        hopeless, by_group = hopeless_alone(by_small, by_group, unseen_folders(by_group)[0])
+        whole = replace(whole, sure=sure, hopeless=hopeless)
     threshold, unseen = unseen_folders(by_group)
     whole = replace(whole, threshold=threshold, unseen=unseen)
     held_out = list(chain.from_iterable(by_group))
@@ -136,6 +143,7 @@ def calibrate(
         "offset": whole.offset,
         "unseen": asdict(unseen),
         "sure": whole.sure,
+        "hopeless": whole.hopeless,
         "held_out": held_out_figures(held_out, threshold)
         | {name: held_out_figures(part, threshold) if part else None for name, part in wordings.items()},
         "stopping": stopping
@@ -303,11 +311,38 @@ def sure_alone(
         (once.confidence for (once, _), n in zip(both, lost, strict=True) if n <= MAX_LOST * len(both)),
         default=1.0,
     )
-    merged = [
-        [once if once.confidence >= sure else twice for once, twice in zip(*judgements, strict=True)]
+    return sure, _merged(alone, pair, lambda confidence: confidence >= sure)
+
+
+def _merged(
+    alone: Sequence[Sequence[Judgement]],
+    pair: Sequence[Sequence[Judgement]],
+    stands: Callable[[float], bool],
+) -> list[list[Judgement]]:
+    """The judgements of the pair, or those of the small reader where its confidence stands."""
+    return [
+        [once if stands(once.confidence) else twice for once, twice in zip(*judgements, strict=True)]
         for judgements in zip(alone, pair, strict=True)
     ]
-    return sure, merged
+
+
+def hopeless_alone(
+    alone: Sequence[Sequence[Judgement]], pair: Sequence[Sequence[Judgement]], threshold: float
+) -> tuple[float, list[list[Judgement]]]:
+    """The highest confidence up to which a small reader declines for both, and all judgements with this.
+
+    MAX_MISSED of the questions may miss what the pair shows right.
+    """
+    both = sorted(
+        zip(chain.from_iterable(alone), chain.from_iterable(pair), strict=True),
+        key=lambda judgements: judgements[0].confidence,
+    )
+    missed = accumulate(twice.shows(threshold) - once.shows(threshold) for once, twice in both)
+    hopeless = max(
+        (once.confidence for (once, _), n in zip(both, missed, strict=True) if n <= MAX_MISSED * len(both)),
+        default=0.0,
+    )
+    return hopeless, _merged(alone, pair, lambda confidence: confidence <= hopeless)
 
 
 def shown_candidates(observation: Observation, calibration: Calibration) -> tuple[bool, ...]:
@@ -370,15 +405,12 @@ def held_out_figures(judgements: Sequence[Judgement], threshold: float) -> dict[
     confidences = [judgement.confidence for judgement in judgements]
     outcomes = [float(judgement.right) for judgement in judgements]
 
-    def is_shown(each: Judgement) -> bool:
-        return each.right if each.confidence >= threshold else any(each.candidates)
-
     return {
         "right": _share([each.right and each.confidence >= threshold for each in present]),
         "right_span": _share([each.right_span and each.confidence >= threshold for each in present]),
         "right_forced": _share([each.right for each in present]),
         "right_span_forced": _share([each.right_span for each in present]),
-        "right_shown": _share([is_shown(each) for each in present]),
+        "right_shown": _share([each.shows(threshold) for each in present]),
         "right_at_10": _share([each.right and each.confidence >= strict for each in present]),
         "passage_right": _share(passages) if passages else None,
         "false": _share([each.confidence >= threshold for each in absent]),

@@ -274,6 +274,17 @@ def test_the_answer_of_a_sure_small_reader_stands(library, margin, text):
     assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank"}
 
 
+@pytest.mark.parametrize(
+    ("hopeless", "threshold", "text"), [(0.2, None, ""), (0.0, None, "stones"), (0.2, 0.5, "stones")]
+)
+def test_a_small_reader_without_hope_declines_for_both(library, hopeless, threshold, text):
+    small = asker(library, ("Ada Rook", -4.0, 0.0), calibration=by_margin(0.5), threshold=threshold)
+    calibration = replace(by_margin(0.5), sure=0.9, hopeless=hopeless)
+    pair = asker(library, ("stones", 8.0, 2.0), calibration=calibration, threshold=threshold)
+    (answer,) = replace(pair, first=small).answer([STONES])
+    assert answer.text == text
+
+
 def test_a_sure_first_passage_leaves_the_others_unread(library):
     script = (("Ada Rook", 9.0, 0.0), ("Ute Falk", 9.0, 0.0))
     (sure,) = exiting(library, *script).answer([BOTH])

@@ -18,6 +18,7 @@ from spanwise.pipelines.training.calibration import (
     Judgement,
     fit,
     held_out_figures,
+    hopeless_alone,
     judge,
     keep_calibration,
     shortened,
@@ -226,6 +227,19 @@ def test_a_small_reader_stands_where_it_loses_nothing():
     sure, merged = sure_alone([alone[0]], [pair[0]])
     assert sure == 0.9
     assert merged == [[alone[0][0], pair[0][1]]]
+
+
+def test_a_small_reader_declines_for_both_where_that_misses_nothing():
+    absent = {"right": False, "answerable": False}
+    alone = [[judged(0.1, **absent), judged(0.2, **absent), judged(0.3, right=False), judged(0.4, **absent)]]
+    pair = [[judged(0.6, **absent), judged(0.2, **absent), judged(0.6), judged(0.2, **absent)]]
+    hopeless, merged = hopeless_alone(alone, pair, 0.5)
+    assert hopeless == 0.2
+    assert merged == [[*alone[0][:2], *pair[0][2:]]]
+    pair[0][2] = judged(0.2, right=False, candidates=(False,))
+    assert hopeless_alone(alone, pair, 0.5)[0] == 0.4
+    pair[0][2] = judged(0.2, right=False, candidates=(True,))
+    assert hopeless_alone(alone, pair, 0.5)[0] == 0.2
 
 
 def test_the_figures_are_shares_of_the_questions_that_they_are_about():
