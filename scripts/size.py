@@ -199,7 +199,7 @@ def figures() -> list[Figure]:
     trees = [parsed(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 289_470),
+        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 289_520),
         Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 195),
         Figure("lines of the longest module", max(map(n_lines, source)), 500),
         Figure("lines of the longest body", max(map(longest_body, trees)), MAX_BODY),
@@ -207,7 +207,7 @@ def figures() -> list[Figure]:
         Figure("statements that hold several", sum(len(list(squeezed(tree))) for tree in trees), 0),
         Figure("names of nothing", sum(len(list(names_of_nothing(tree))) for tree in trees), 0),
         Figure("tokens of tests", sum(map(n_tokens, tests)), 187_730),
-        Figure("words of Markdown pages", n_words(), 15_600),
+        Figure("words of Markdown pages", n_words(), 15_730),
         Figure("lines of the page", sum(map(n_lines, page)), 1_540),
     ]
 
