@@ -36,7 +36,7 @@ def look_up(
         for pattern, operation in operations if table.is_whole else operations[-1:]:
             if match := pattern.search(question.text):
                 reading = Reading(question, conditions, match)
-                if not question.within(match) & reading.explained:
+                if operation is neighbour or not question.within(match) & reading.explained:
                     reading.explain(match)
                     results.append(operation(reading))
     return max(filter(None, results), key=lambda result: result.score, default=None)
@@ -81,7 +81,7 @@ def at_end(reading: Reading) -> Result | None:
     is_listed = "listed" in question.words or re.search(r"(?:what|which) (?:year|date)", question.text)
     times = None if is_listed else reading.mention(reading.near, TIMES, reading.columns)
     by = {times.column} if times else set()
-    target = reading.target(reading.columns)
+    target = reading.target(reading.columns | by)
     if not rows or target is None:
         return None
     column, doubt = target
@@ -112,7 +112,7 @@ def superlative(reading: Reading) -> Result | None:
     is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)
     is_name = reading.question.named[by].get(reading.near) == 1
     is_amount = reading.question.text.startswith(("how much", "how many", "how long"))
-    if is_value and (is_name or is_amount):
+    if is_value and mention and (is_name or is_amount) and (unsure >= 0.4 or column == table.main):
         column = by
         unsure = 0.2
     is_speed = word in ("fastest", "slowest") and "speed" in table.names[by]
@@ -172,7 +172,7 @@ def count(reading: Reading) -> Result | None:
     table = reading.table
     rows = reading.limited_rows()
     exact = reading.rows(is_exact=True)
-    is_row = len(exact) == 1
+    is_row = bool(reading.conditions) and len(exact) == 1
     column = table.main
     doubt = 0.7
     mention = reading.mention(reading.near, within=2)
@@ -184,7 +184,8 @@ def count(reading: Reading) -> Result | None:
     if mention:
         column = mention.column
         doubt = 0.2
-        if table.kinds[column] in NUMERIC and column != 0:
+        is_name = column == 0 and not reading.conditions
+        if table.kinds[column] in NUMERIC and not is_name:
             if is_row:
                 return reading.result("look up", exact, column, 0.5 * (1 - mention.share))
             numbers = table.numbers(rows, column)
@@ -215,6 +216,7 @@ def aggregate(reading: Reading) -> Result | None:
     column = reading.measured_by(reading.match, NUMERIC)
     if column is None or asked.RANKS.search(table.columns[column]):
         return None
+    reading.explain(asked.COUNT.search(reading.question.text))
     numbers = table.numbers(rows, column)
     rows = [row for _, row in numbers]
     if len(rows) < 2:
@@ -239,7 +241,7 @@ def compared(reading: Reading) -> Result | None:
     rows = [row for row, _ in two_rows(reading)]
     column = reading.measured_by(reading.match)
     columns = [] if column is None else [column]
-    if not rows and is_difference:
+    if not rows and is_difference and reading.conditions:
         rows = reading.rows()
         numeric = set(table.of_kinds(NUMERIC)) - reading.columns.union(columns)
         others = [m for m in reading.mentions if m.column in numeric and m.strength >= 1]

@@ -27,9 +27,15 @@ ORDERED = (*NUMERIC, *TIMES)
 MEASURES = ("number", DURATION)  # of sizes and times
 KINDS = {
     "when": (*TIMES, DURATION),
+    "much": NUMERIC,
+    "many": NUMERIC,
     **dict.fromkeys("cost costs pay paid spend spent cheapest cheaper expensive".split(), ("money",)),
     **dict.fromkeys("long far heavy tall high deep fast old loud wide".split(), MEASURES),
     "who": ("words",),
+    "where": ("words",),
+    "fastest": (DURATION,),
+    "earliest": TIMES,
+    "latest": TIMES,
 }
 ASKING = re.compile(
     r"\b(?:(?P<job>what do(?:es)?\b(?=.* do\W*$))|(?P<cost>how much (?:is|are|was|were))"
@@ -52,7 +58,7 @@ LIGHT = frozenset(
 # Words that change what is asked: an operation has to explain them.
 OPERATORS = frozenset(
     (
-        "after before below above most more less fewer than between other both once average next "
+        "after before below above most more less fewer than between other both under over once average next "
         "better best worst combined highest lowest largest smallest longest shortest least first last longer "
         "previous represented tallest heaviest latest newest youngest deepest oldest cheapest earliest "
         "lightest slowest fastest maximum minimum biggest fewest farthest furthest cheaper older younger "
@@ -214,7 +220,8 @@ class Question:
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]
-        silent = STOP_WORDS - OPERATORS - {"until", "till"}
+        operators = OPERATORS if LIMIT.search(self.text) else OPERATORS - {"under", "over"}
+        silent = STOP_WORDS - operators - {"until", "till"}
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
         self.named = self._named(similarities)
@@ -276,7 +283,7 @@ class Question:
         if word in self.capitals or word[0].isdecimal():
             return 1.5
         before = i - 1
-        while before in self.content and before not in self.around:
+        while before in self.content and before not in self.around and before not in explained:
             before -= 1
         if i - 1 in self.content and i - 1 in explained:
             return 0.6  # such as "life" in "battery life"
@@ -302,7 +309,7 @@ def find_conditions(question: Question) -> list[Condition]:
     table = question.table
     limits = {i for match in LIMIT.finditer(question.text) for i in question.within(match)}
     cells: dict[tuple[int, int], None] = {}
-    for i in sorted(question.content):
+    for i in sorted(question.content - limits):
         places: dict[tuple[int, int], None] = {}
         texts: set[str] = set()
         for row, column in table.places(question.stems[i]):
@@ -362,22 +369,27 @@ def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool
                 runs.append((run, True))
             elif first in words:  # a part of a cell has no function words at its ends
                 runs.append((range(first, max(words) + 1), False))
+    taken: set[int] = set()
     stems: set[str] = set()  # one cell explains a word once
     for run, is_exact in sorted(runs, key=lambda pair: (-len(pair[0]), pair[0].start)):
-        if not {question.stems[i] for i in run} <= stems:
+        if not taken.intersection(run) and not {question.stems[i] for i in run} <= stems:
+            taken.update(run)
             stems.update(question.stems[i] for i in run)
             yield run, is_exact
 
 
 def _answers_of(question: Question) -> list[Condition]:
-    """The rows with yes, or no after a negation, in each column that the question names."""
+    """The rows with yes, or no after a negation, in each column of yes and no that the question names."""
+    if YES_NO.match(question.text):
+        return []
     table = question.table
     negation = {i for match in NEGATION.finditer(question.text) for i in question.within(match)}
     asked = NO if negation else YES
     conditions = []
     for mention in question.mentions:
-        rows = frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked)
-        conditions.append(Condition(mention.column, mention.tokens | negation, rows, True, rows))
+        if table.kinds[mention.column] == "yes-no" or (negation and mention.strength >= 1):
+            rows = frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked)
+            conditions.append(Condition(mention.column, mention.tokens | negation, rows, True, rows))
     return [condition for condition in conditions if condition.rows]
 
 

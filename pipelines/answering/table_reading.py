@@ -58,9 +58,10 @@ class Reading:
         ]
         self.doubt = 0.1 * sum(not condition.is_exact for condition in conditions)
 
-    def explain(self, match: Match) -> None:
+    def explain(self, match: Match | None) -> None:
         """Explain the words of a match."""
-        self.explained |= self.question.within(match)
+        if match:
+            self.explained |= self.question.within(match)
 
     def rows(self, without: Collection[Condition] = (), is_exact: bool = False) -> list[int]:
         """The rows that fulfil all conditions but some; rows of totals only if there are no others.
@@ -106,7 +107,9 @@ class Reading:
         ranks = {
             column: min(meant[stem] for stem in name if stem in meant)
             for column, name in enumerate(self.table.names)
-            if column not in without and meant.keys() & set(name)
+            if column not in without
+            and meant.keys() & set(name)
+            and (word not in ("who", "when", "where") or self.table.kinds[column] in (*kinds, "words"))
         }
         of_kind = [] if kinds == asked.MEASURES else self.table.of_kinds(kinds)
         best = min(ranks.values(), default=0)
@@ -152,7 +155,7 @@ class Reading:
                 columns = [mention.column]
             elif meant:
                 columns = meant
-            elif len(columns) != 1:
+            elif not columns or (len(columns) > 1 and kinds is not TIMES):
                 return []
             else:
                 self.doubt += 0.3
@@ -170,7 +173,9 @@ class Reading:
             return column
         if mention := self.mention(0, without=without):
             return mention.column, 0.2 + 0.6 * (1 - mention.share)
-        return None
+        if match is None or self.table.main in without:
+            return None
+        return self.table.main, 1.0 if self.mentions_others() else 0.5
 
     def _by_question_word(self, without: Collection[int]) -> tuple[int, float] | None:
         """The column that words such as "when" or "how long" ask for: a named one of that kind first."""
@@ -181,12 +186,9 @@ class Reading:
         kinds = asked.KINDS.get(word, ())
         columns = self.named_by(word, without)
         near = self.question.following(match)
-        far = {  # the columns that no word beside another one names
-            column
-            for column, strengths in enumerate(self.question.named)
-            if not any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths.items())
-        }
-        if kinds and (mention := self.mention(near, kinds, far.union(without) if word == "who" else without)):
+        may_name = kinds and not (columns and word == "where")
+        far = self._unnamed(near) if word == "who" else set()
+        if may_name and (mention := self.mention(near, kinds, {*without, *far})):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
         doubt = 0.3 if len(columns) == 1 else 1.5
@@ -209,7 +211,7 @@ class Reading:
         explained = set(self.explained)
         mention = self.mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
-            is_similar = mention.strength < MEANT
+            is_similar = phrase and mention.strength < MEANT
             is_number = (is_superlative or is_similar) and self.table.kinds[mention.column] in NUMERIC
             if not (is_number and match[0].startswith("which")):
                 return mention.column, 0.5 * (1 - mention.share)
@@ -228,6 +230,14 @@ class Reading:
     def mentions_others(self) -> bool:
         """True if the question names a column without a condition."""
         return any(mention.column not in self.columns for mention in self.mentions)
+
+    def _unnamed(self, near: int) -> set[int]:
+        """The columns that no word beside another one names."""
+        return {
+            column
+            for column, strengths in enumerate(self.question.named)
+            if not any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths.items())
+        }
 
     def _is_cost(self, column: int) -> bool:
         """True for a column of money, by its cells or its name."""
@@ -264,7 +274,7 @@ class Reading:
         held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
         weight = sum(question.weight(i, explained, held) for i in rest)
         asks_cost = asked.AMOUNT.match(question.text) and asked.COST.search(question.text)
-        is_other = asks_cost and not self._is_cost(cells[0][1])
+        is_other = value is None and asks_cost and not self._is_cost(cells[0][1])
         score = 0.02 * len(explained) - weight - doubt - self.doubt - 2 * bool(is_other)
         unexplained = tuple(question.words[i] for i in rest)
         return Result(operation, cells, values, value is not None, unexplained, score)
