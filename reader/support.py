@@ -8,9 +8,11 @@ for the first or second person, for exclamations and for questions. A piece that
 always supported.
 """
 
+from __future__ import annotations
+
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -133,8 +135,7 @@ class Checker:
         cited_numbers = {number.value: number.text for piece in pieces for number in numbers(piece)}
         for number in numbers(sentence):
             if not any(covers(number.value, value) for value in cited_numbers):
-                listed = ", ".join(dict.fromkeys(cited_numbers.values()))
-                yield Finding("factual", number.text, f"the cited words have {listed or 'no number'}")
+                yield Finding("factual", number.text, _other_numbers(cited_numbers.values()))
         cited_days = [f"{day.value}-" for piece in pieces for day in days(piece)]
         for day in days(sentence):
             if not any(cited.startswith(f"{day.value}-") for cited in cited_days):
@@ -337,6 +338,11 @@ def _aligned(words: Sequence[str], held: Sequence[frozenset[str]]) -> tuple[int,
 
 def _share(words: Sequence[str], held: frozenset[str]) -> float:
     return sum(term in held for term in words) / len(words)
+
+
+def _other_numbers(cited: Iterable[str]) -> str:
+    listed = ", ".join(dict.fromkeys(cited))
+    return f"the cited words have {listed or 'no number'}"
 
 
 def _style(sentence: str, pieces: Sequence[str]) -> list[Finding]:

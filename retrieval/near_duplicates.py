@@ -139,13 +139,12 @@ class _Group:
 
     def can_hold(self, hit: Hit, distinctive: frozenset[str]) -> bool:
         """True if the hit has no other distinctive term and does not overlap with this one."""
-        a = hit.passage
-        b = self.hit.passage
-        overlap = a.document_id == b.document_id and a.start < b.end and b.start < a.end
-        return distinctive <= self.distinctive and not overlap
+        return distinctive <= self.distinctive and not _overlap(hit.passage, self.hit.passage)
 
     def as_hit(self, rank: int) -> Hit:
         """The hit at this rank, with its duplicates."""
+        if self.hit.rank == rank and not self.duplicates and not self.hit.duplicates:
+            return self.hit
         return replace(self.hit, rank=rank, duplicates=tuple(self.duplicates))
 
 
@@ -156,3 +155,7 @@ def shingles(terms: Sequence[str]) -> frozenset[Shingle]:
     [('mill', 'by', 'the'), ('the', 'mill', 'by')]
     """
     return frozenset(zip(terms, terms[1:], terms[2:], strict=False)) or frozenset([tuple(terms)])
+
+
+def _overlap(a: Passage, b: Passage) -> bool:
+    return a.document_id == b.document_id and a.start < b.end and b.start < a.end

@@ -80,8 +80,11 @@ def reranked(hits: Sequence[Hit], scores: Floats) -> list[Hit]:
         for hit, score in zip(hits, scores.tolist(), strict=False)
     ]
     scored.sort(key=lambda hit: (-hit.score, hit.passage.document_id, hit.passage.start))
-    below = []
-    if scored:  # the scores of the others go on below the lowest new one
-        last, *rest = hits[len(scored) - 1 :]
-        below = [replace(hit, score=scored[-1].score - 1 - (last.score - hit.score)) for hit in rest]
-    return [replace(hit, rank=rank) for rank, hit in enumerate(scored + below, start=1)]
+    ranked = scored + _below(scored, hits[len(scored) - 1 :]) if scored else []
+    return [replace(hit, rank=rank) for rank, hit in enumerate(ranked, start=1)]
+
+
+def _below(scored: Sequence[Hit], hits: Sequence[Hit]) -> list[Hit]:
+    """All `hits` but the first (the last scored one), with scores below those of all scored hits."""
+    last, *rest = hits
+    return [replace(hit, score=scored[-1].score - 1 - (last.score - hit.score)) for hit in rest]

@@ -199,7 +199,7 @@ def figures() -> list[Figure]:
     trees = [parsed(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 289_800),
+        Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), 289_990),
         Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 195),
         Figure("lines of the longest module", max(map(n_lines, source)), 500),
         Figure("lines of the longest body", max(map(longest_body, trees)), MAX_BODY),

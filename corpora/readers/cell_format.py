@@ -59,11 +59,11 @@ def show_time(value: date | time | timedelta, code: str) -> str:
     has_clock = not letters.isdisjoint("hs")
     if isinstance(value, datetime) and (not has_clock or not letters.isdisjoint("yd")):
         shown = (value + timedelta(milliseconds=500 if value.microsecond else 0)).isoformat(" ", "seconds")
-        return (
-            shown.removesuffix(":00")
-            if has_clock or not letters
-            else shown[: 10 if "d" in letters else 7 if "m" in letters else 4]
-        )
+        if has_clock or not letters:
+            return shown.removesuffix(":00")
+        if "d" in letters:
+            return shown[:10]
+        return shown[:7] if "m" in letters else shown[:4]
     if isinstance(value, time):
         value = datetime.combine(date.min, value)
     if isinstance(value, datetime):

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, AnswerSpan, Passage, Spelling
+from spanwise.types import Answer, AnswerSpan, Filter, Passage, Spelling
 
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
@@ -236,11 +236,7 @@ def _fate(
         refusal = refused[name]
         return DocumentFate(name, refusal.kind, refusal.reason, f"fix the file and run: {sync_command}")
     passage_ids = snapshot.passage_ids_of([name])
-    unmet = [
-        name
-        for name, alone in (conditions_of(where).items() if where is not None else ())
-        if not np.isin(passage_ids, select(snapshot, alone).passage_ids).any()
-    ]
+    unmet = [] if where is None else _unmet_conditions(snapshot, where, passage_ids)
     if unmet:
         reason = f"the filter excludes it: {'; '.join(unmet)}"
         return DocumentFate(name, "filtered", reason, "ask without this condition")
@@ -254,6 +250,16 @@ def _fate(
     stage, reason, advice = _verdict(trace, name, own is not None, whole)
     best = _breakdown(own, trace, snapshot) if own else None
     return DocumentFate(name, stage, reason, advice, ranks, best)
+
+
+def _unmet_conditions(snapshot: Snapshot, where: Filter, passage_ids: Ids) -> list[str]:
+    """The conditions that a document with these passages does not meet."""
+    conditions = conditions_of(where).items()
+    return [
+        name
+        for name, alone in conditions
+        if not np.isin(passage_ids, select(snapshot, alone).passage_ids).any()
+    ]
 
 
 def _verdict(

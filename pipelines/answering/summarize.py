@@ -129,13 +129,7 @@ class Summarizer:
             replace(sentence, relevance=0.0 if _is_heading(sentence) else probability)
             for sentence, probability in zip(sentences, relevance, strict=True)
         ]
-        answers = [
-            number
-            for number, sentence in enumerate(sentences)
-            if best
-            and sentence.span.document_id == best.span.document_id
-            and sentence.span.start <= best.span.start < sentence.span.end
-        ][:1]
+        answers = [n for n, each in enumerate(sentences) if best and _holds_start(each.span, best.span)][:1]
         if generator is None:
             self._choose(question, sentences, answers)
             return
@@ -394,6 +388,10 @@ def _line(sentences: Sequence[Sentence]) -> str:
 
 def _n_tokens(generator: Generator, messages: Sequence[Message]) -> int:
     return sum(generator.count_tokens(message["content"]) for message in messages)
+
+
+def _holds_start(sentence: Span, answer: Span) -> bool:
+    return sentence.document_id == answer.document_id and sentence.start <= answer.start < sentence.end
 
 
 def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:

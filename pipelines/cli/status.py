@@ -76,8 +76,6 @@ def verify(
 
 
 def _show(record: Mapping[str, Any], advised: list[str]) -> None:
-    colbert = record["colbert"]
-    unseen = record["unseen"]
     rows = {
         "index": f"{record['index']} ({record['bytes'] / 1e6:.1f} MB)",
         "folders": ", ".join(root["folder"] for root in record["roots"]),
@@ -88,10 +86,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         if record["model"]
         else "",
         "language": record["language"],
-        "colbert": f"{colbert['tokens']:,} token vectors of {colbert['passages']} passages by "
-        f"{colbert['model']}, {colbert['missing']} missing ({colbert['bytes'] / 1e6:.1f} MB)"
-        if colbert
-        else "",
+        "colbert": _colbert(record["colbert"]),
         "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),
         "approximate": "; ".join(
             f"{search['vectors']} vectors, recall {search['recall']:.3f} (target {search['wanted']:.3f})"
@@ -100,11 +95,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(record["rejected"]),
         "skipped": _total(record["skipped"]),
-        "declining": f"of {unseen['absent']} questions without an answer about {unseen['folders']} unseen "
-        f"folders {unseen['answered']} are answered ({unseen['lowest']:.0%} to {unseen['highest']:.0%} of a "
-        "folder)"
-        if unseen
-        else "",
+        "declining": _unseen(record["unseen"]),
         "cache": _cache(record["cache"]),
     }
     for name, value in rows.items():
@@ -126,6 +117,24 @@ def _show_check(check: Mapping[str, Any]) -> None:
     write(f"free disk    {check['disk_free_bytes'] / 1e9:.1f} GB")
     for problem in check["problems"] or ["no problems found"]:
         write(f"- {problem}")
+
+
+def _colbert(colbert: Mapping[str, Any] | None) -> str:
+    if colbert is None:
+        return ""
+    return (
+        f"{colbert['tokens']:,} token vectors of {colbert['passages']} passages by {colbert['model']}, "
+        f"{colbert['missing']} missing ({colbert['bytes'] / 1e6:.1f} MB)"
+    )
+
+
+def _unseen(unseen: Mapping[str, Any] | None) -> str:
+    if unseen is None:
+        return ""
+    return (
+        f"of {unseen['absent']} questions without an answer about {unseen['folders']} unseen folders "
+        f"{unseen['answered']} are answered ({unseen['lowest']:.0%} to {unseen['highest']:.0%} of a folder)"
+    )
 
 
 def _cache(cache: Mapping[str, Any]) -> str:
