@@ -113,20 +113,11 @@ class CrossEncoder(BatchedEncoder[PairRow]):
     digest: names the files that scores depend on.
     """
 
-    def __init__(
-        self,
-        backbone: nn.Module,
-        head: nn.Linear,
-        tokenizer: Any,
-        digest: str,
-        max_length: int = MAX_LENGTH,
-        pairs_at_once: int = PAIRS_AT_ONCE,
-    ) -> None:
+    def __init__(self, backbone: nn.Module, head: nn.Linear, tokenizer: Any, digest: str) -> None:
         super().__init__(backbone)
         self.head = head
         self.digest = digest
-        self.rows = PairRows(tokenizer, max_length)
-        self.pairs_at_once = pairs_at_once
+        self.rows = PairRows(tokenizer, MAX_LENGTH)
 
     def score(
         self,
@@ -143,8 +134,8 @@ class CrossEncoder(BatchedEncoder[PairRow]):
             (question, text) for question, texts in zip(questions, passages, strict=True) for text in texts
         ]
         scores = np.full(len(pairs), -np.inf, np.float32)
-        for start in range(0, len(pairs), self.pairs_at_once):
-            part = slice(start, start + self.pairs_at_once)
+        for start in range(0, len(pairs), PAIRS_AT_ONCE):
+            part = slice(start, start + PAIRS_AT_ONCE)
             self._score_into(scores[part], pairs[part], start, on_progress)
         return parts(scores, [len(texts) for texts in passages])
 

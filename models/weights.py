@@ -28,6 +28,7 @@ QUANTIZED_FORMAT = "spanwise-quantized-1"
 LEAST = 1024  # weights of a matrix that is quantised
 LEAST_4 = 2**17  # the same for 4 bits, which leaves the heads as they are
 GROUP = 32  # weights with one scale
+UNPACKED_ROWS = 512  # of a matrix at once, so that little memory is needed beside the result
 SHRINKS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75)  # of a scale: large weights are cut off, others rounded less
 Tensors = dict[str, Tensor]
 
@@ -155,8 +156,12 @@ def from_groups(packed: Tensor, scales: Tensor) -> Tensor:
     """(rows, columns) bf16, from the bytes and scales of `quantized_groups`."""
     table = torch.arange(256, dtype=torch.uint8)
     pairs = (torch.stack([table & 15, table >> 4], dim=-1).to(torch.int8) - 8).bfloat16()
-    values = embedding(packed.reshape(-1).int(), pairs).reshape(len(packed), -1, GROUP)
-    return values.mul_(scales.bfloat16().unsqueeze(-1)).reshape(len(packed), -1)
+    values = torch.empty(len(packed), scales.shape[1], GROUP, dtype=torch.bfloat16)
+    parts = (tensor.split(UNPACKED_ROWS) for tensor in (packed, scales, values))
+    for nibbles, scale, part in zip(*parts, strict=True):
+        integers = embedding(nibbles.int(), pairs).view_as(part)
+        torch.mul(integers, scale.bfloat16().unsqueeze(-1), out=part)
+    return values.flatten(1)
 
 
 def save_quantized(path: Path, checkpoint: Checkpoint, bits: int = 8) -> None:

@@ -165,8 +165,9 @@ def _second_reader(folder: Path, device: str | None, split: Split) -> SpanReader
             raise ModelRejected(f"{folder / SECOND} is no reader")
         return SpanScores(model.to(pick_device(device)), owns_model=True)
 
-    digest = file_sha256(folder / SECOND)
-    return SpanReader(PostponedScores(load), load_tokenizer(folder), digest, split=split)
+    return SpanReader(
+        PostponedScores(load), load_tokenizer(folder), file_sha256(folder / SECOND), split=split
+    )
 
 
 def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
@@ -183,4 +184,4 @@ def _checkpoint_reader(folder: Path, device: str | None, split: Split) -> SpanRe
     weights = "".join(map(file_sha256, sorted(folder.glob("*.safetensors"))))
     digest = hashlib.sha256(weights.encode()).hexdigest()
     scores = SpanScores(model.to(pick_device(device)))
-    return SpanReader(scores, tokenizer, digest, max_length=max_length, stride=stride, split=split)
+    return SpanReader(scores, tokenizer, digest, max_length, stride, split)

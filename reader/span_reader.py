@@ -114,7 +114,6 @@ class SpanReader:
         scores: Scores,
         tokenizer: Any,
         digest: str,
-        answers_null: bool = True,
         max_length: int = 384,
         stride: int = 128,
         split: Split = lambda text: (),
@@ -122,7 +121,7 @@ class SpanReader:
         self.scores = scores
         self.tokenizer = tokenizer
         self.digest = digest
-        self.answers_null = answers_null
+        self.answers_null = True
         self.max_length = max_length
         self.stride = stride
         self.batcher = Batcher(BATCH_TOKENS)

@@ -120,18 +120,20 @@ class BM25:
         return length_norm(lengths / avgdl, self.k1, self.b)
 
 
+USUAL = BM25()
+
+
 def bm25_index(
     postings: LivePostings,
     places: Places,
     corpus: StatisticsSource | None = None,
-    weighting: BM25 | None = None,
+    weighting: BM25 = USUAL,
 ) -> PostingsIndex:
     """The index of the ranking `bm25`."""
-    chosen = weighting or BM25()
-    return PostingsIndex(postings, chosen, places, corpus, saturation=chosen)
+    return PostingsIndex(postings, weighting, places, corpus, saturation=weighting)
 
 
-def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 | None = None) -> Stage[Terms]:
+def bm25_retriever(snapshot: Snapshot, analyzer: Analyzer, weighting: BM25 = USUAL) -> Stage[Terms]:
     """The retriever `bm25` over a snapshot."""
     index = bm25_index(snapshot.postings(), snapshot.places, weighting=weighting)
     return lexical_stage("bm25", index, snapshot, analyzer)
@@ -145,16 +147,15 @@ class RankBM25Index:
         postings: LivePostings,
         places: Places,
         corpus: StatisticsSource | None = None,
-        weighting: BM25 | None = None,
+        weighting: BM25 = USUAL,
     ) -> None:
         from rank_bm25 import BM25Okapi  # type: ignore[import-untyped]
 
-        chosen = weighting or BM25()
         statistics = (corpus or postings).all_statistics
         bags = [bag for bag, live in zip(_bags(postings), postings.live.tolist(), strict=True) if live]
         if not any(bags):
             raise IndexEmpty("no passage of the index holds a word")
-        self._engine = BM25Okapi(bags, k1=chosen.k1, b=chosen.b)
+        self._engine = BM25Okapi(bags, k1=weighting.k1, b=weighting.b)
         self._engine.avgdl = statistics.avgdl
         self._engine.idf = {t: idf_lucene(statistics.df[t], statistics.n_docs) for t in self._engine.idf}
         self._passage_ids = postings.passage_ids[postings.live]

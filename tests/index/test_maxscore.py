@@ -12,7 +12,7 @@ from spanwise.index.live_postings import CorpusStatistics, LivePostings
 from spanwise.index.maxscore import MaxScore
 from spanwise.index.maxscore_kernels import WINDOW_BITS
 from spanwise.postponed import PostponedImport
-from spanwise.retrieval.bm25 import BM25, bm25_index
+from spanwise.retrieval.bm25 import BM25, USUAL, bm25_index
 
 WORDS = st.lists(st.sampled_from("abcdef"), max_size=6)
 WEIGHTINGS = st.sampled_from([BM25(), BM25(0.9, 0.4), BM25(0, 1), BM25(20, 0)])
@@ -22,11 +22,11 @@ def places(ids):
     return [(str(number % 3), number, 0) for number in ids]  # ties are not in the order of rows
 
 
-def both(postings, questions, k, among=None, weighting=None, corpus=None):
+def both(postings, questions, k, among=None, weighting=USUAL, corpus=None):
     """The rankings of numpy and of compiled code."""
-    plain = PostingsIndex(postings, weighting or BM25(), places, corpus)
+    plain = PostingsIndex(postings, weighting, places, corpus)
     fast = bm25_index(postings, places, corpus, weighting)
-    fast._compiled = MaxScore(postings, weighting or BM25())
+    fast._compiled = MaxScore(postings, weighting)
     return [
         [
             (ranking.passage_ids.tolist(), ranking.scores.tolist())

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.models import cross_encoder
 from spanwise.models.cross_encoder import CrossEncoder, PairRows, load_cross_encoder
 from spanwise.models.load import tuned_backbone
 from spanwise.models.model_files import READER, find_base, model_digest
@@ -30,8 +31,8 @@ def network():
     return BertModel(tiny_config()).eval(), torch.nn.Linear(16, 1)
 
 
-def scorer_of(network, **settings):
-    return CrossEncoder(*network, TOKENIZER, "tiny", **settings)
+def scorer_of(network):
+    return CrossEncoder(*network, TOKENIZER, "tiny")
 
 
 def padded_score(network, question, passage):
@@ -43,7 +44,9 @@ def padded_score(network, question, passage):
 
 
 def test_scores_are_those_of_the_padded_network(network):
-    scores = scorer_of(network, max_length=96).score(QUESTIONS, PASSAGES)
+    scorer = scorer_of(network)
+    scorer.rows = ROWS
+    scores = scorer.score(QUESTIONS, PASSAGES)
     assert [of_question.shape for of_question in scores] == [(3,), (0,), (2,)]
     assert scores[0][0] == pytest.approx(padded_score(network, QUESTIONS[0], PASSAGES[0][0]), abs=0.02)
     assert scores[2][1] == pytest.approx(padded_score(network, QUESTIONS[2], PASSAGES[2][1]), abs=0.02)
@@ -67,9 +70,10 @@ def test_windows_show_every_token_and_none_is_short(n_tokens):
     assert len(windows) == 1 or {len(row) for row in windows} == {96}
 
 
-def test_progress_ends_with_all_pairs(network):
+def test_progress_ends_with_all_pairs(network, monkeypatch):
+    monkeypatch.setattr(cross_encoder, "PAIRS_AT_ONCE", 2)
     reports = []
-    scorer_of(network, pairs_at_once=2).score(QUESTIONS, PASSAGES, reports.append)
+    scorer_of(network).score(QUESTIONS, PASSAGES, reports.append)
     assert reports == [2, 4, 5]
 
 

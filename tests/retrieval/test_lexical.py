@@ -12,6 +12,7 @@ from spanwise.index.live_postings import CorpusStatistics
 from spanwise.index.maxscore import MaxScore
 from spanwise.retrieval.bm25 import (
     BM25,
+    USUAL,
     RankBM25Index,
     bm25_index,
     bm25_retriever,
@@ -29,7 +30,7 @@ SWEET_LOVE = {
 }
 
 
-def scores(corpus, question="sweet love", weighting=None):
+def scores(corpus, question="sweet love", weighting=USUAL):
     with corpus.snapshot() as snapshot:
         (hits,) = bm25_retriever(snapshot, PLAIN, weighting).search([question], 10)
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
