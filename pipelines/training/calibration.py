@@ -3,7 +3,7 @@
 It fits weights that rank the candidates of a question, the rule that ends reading early, and confidence in
 the best candidate. Each folder is left out in turn: all this is fitted on the others, and measured on the one
 left out. The threshold below which a question is declined is the lowest one that answers at most a tenth of
-the questions without an answer about the folders left out, and 15 % of those about one with many of them.
+the questions without an answer about the folders left out, and 15 % of those about one with enough of them.
 
 Everyday wordings are asked, fitted on and left out with their questions. Figures are given for all questions,
 and for each kind of wording.
