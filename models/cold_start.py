@@ -9,8 +9,9 @@ from those of torch by the precision that torch chooses for the processor.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from spanwise.postponed import PostponedImport
 
 from .batching import Ids, OnProgress, PackedTokens, Vectors, no_progress, parts
 from .model_files import find_base, is_token_model, model_digest, model_folder
-from .numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS, SPAN_HEAD, NumpyBert
+from .numpy_bert import EVIDENCE_HEAD, NumpyBert
 from .token_model import read_settings
 from .tokenizer import FastTokenizer, TokenRows, packed_rows
 
@@ -45,30 +46,28 @@ class Scores(Protocol):
         """(T, 2): the start and the end logit of each token; (T, 7) with the evidence of EVIDENCE_OUTPUTS."""
 
 
-class NumpyFirstScores:
-    """The scores of a reader over the base: computed in numpy at first, later by the result of `load`."""
+class PostponedScores:
+    """The scores of a reader by the result of `load`, which runs when first needed; before, in numpy.
 
-    def __init__(self, bert: NumpyBert, load: Callable[[], Scores]) -> None:
-        self.has_evidence = bert.has(EVIDENCE_HEAD)
-        if self.has_evidence:
-            self._head = bert.head(2 + len(EVIDENCE_OUTPUTS), SPAN_HEAD, EVIDENCE_HEAD)
-        else:
-            self._head = bert.head(2, SPAN_HEAD)
-        self._bert: NumpyBert | None = bert
-        self._load = load
+    Without a model in numpy, that is at once, and the reader has evidence.
+    """
+
+    def __init__(self, load: Callable[[], Scores], bert: NumpyBert | None = None) -> None:
+        self.has_evidence = bert is None or bert.has(EVIDENCE_HEAD)
+        self._head = bert and bert.span_head()
+        self._bert = bert
+        self._load = cache(load)
+        self._loading = Lock()
 
     def __call__(self, tokens: PackedTokens) -> Vectors:
         """See `Scores`."""
         bert = self._bert
-        if bert and not TORCH.is_worth(len(tokens.ids)):
+        if bert and self._head and not TORCH.is_worth(len(tokens.ids)):
             return self._head(bert.states(tokens))
-        return self._torch_scores(tokens)
-
-    @cached_property
-    def _torch_scores(self) -> Scores:
-        scores = self._load()
-        self._bert = None
-        return scores
+        with self._loading:  # several threads may be first
+            scores = self._load()
+            self._bert = None
+        return scores(tokens)
 
 
 class NumpyFirstTokenEncoder:

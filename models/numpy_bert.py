@@ -189,10 +189,12 @@ class NumpyBert:
         """True if there is a linear layer of that name."""
         return f"{name}.weight" in self._weights
 
-    def head(self, n_rows: int, *names: str) -> Linear:
-        """The joined layers of these names; ModelRejected unless they map a state to `n_rows` values."""
+    def span_head(self) -> Linear:
+        """The joined heads of a span reader; ModelRejected where they have other sizes."""
+        names = (SPAN_HEAD, EVIDENCE_HEAD) if self.has(EVIDENCE_HEAD) else (SPAN_HEAD,)
+        n_outputs = 2 + len(EVIDENCE_OUTPUTS) if self.has(EVIDENCE_HEAD) else 2
         head = self.linear(*names)
-        if head.weight.shape != (n_rows, self._config.hidden_size) or head.bias.shape != (n_rows,):
+        if head.weight.shape != (n_outputs, self._config.hidden_size) or head.bias.shape != (n_outputs,):
             raise ModelRejected(f"{self._source}: {', '.join(names)} has a weight of {head.weight.shape}")
         return head
 

@@ -38,7 +38,17 @@ from spanwise.errors import DataMalformed, FormatTooNew, ModelMismatch
 from spanwise.types import ProgressCallback, no_progress
 
 from .span_reader import SUPPORT, SpanReader
-from .spans import Floats, Pair, Ranges, Split, Tokens, WindowLogits, mean_evidence, merged_logits
+from .spans import (
+    Floats,
+    Pair,
+    Ranges,
+    Split,
+    Tokens,
+    WindowLogits,
+    lowest_null,
+    mean_evidence,
+    merged_logits,
+)
 
 MANIFEST = "labels.json"
 SHARDS = "labels-*.bin"
@@ -183,8 +193,7 @@ def label_pairs(
             for pair, tokens, windows in zip(batch, inputs, logits, strict=True)
         )
         for tokens, windows in zip(inputs, logits, strict=True):
-            around = len(tokens.question.ids) + len(tokens.context.ids) + reader.special.count
-            n_tokens += sum(around + len(window.start) for window in windows)
+            n_tokens += sum(reader.overhead(tokens) + len(window.start) for window in windows)
     on_progress("labels", len(missing), len(missing))
     return len(missing), n_tokens
 
@@ -196,12 +205,11 @@ def label_of(windows: Sequence[WindowLogits], passage: Tokens, sentences: Ranges
     score. The relevance is the highest of all windows.
     """
     start, end = merged_logits(windows, len(passage.ids))
-    nulls = [(window.null_start, window.null_end) for window in windows]
     means = [mean_evidence(windows, passage.offsets, *sentence) for sentence in sentences]
     return PairLabel(
         min(len(passage.ids), MAX_TOKENS),
         max((window.relevance for window in windows), default=np.nan),
-        *min(nulls, key=sum, default=(np.nan, np.nan)),
+        *lowest_null(windows),
         *_best(start),
         *_best(end),
         np.array([np.nan if mean is None else mean[SUPPORT] for mean in means], dtype=np.float16),

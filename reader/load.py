@@ -130,7 +130,7 @@ def input_length(model: nn.Module, source: object) -> tuple[int, int]:
 
 
 def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
-    from ..models.cold_start import NumpyFirstScores, Scores, numpy_model
+    from ..models.cold_start import PostponedScores, Scores, numpy_model
     from ..models.tokenizer import load_tokenizer
     from .span_reader import SpanReader
 
@@ -144,15 +144,16 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
         return SpanScores(delta_span_model(delta).to(pick_device(device)))
 
     first = numpy_model(delta) if device is None else None
-    scores = whole() if first is None else NumpyFirstScores(first, whole)
+    scores = whole() if first is None else PostponedScores(whole, first)
     digest = hashlib.sha256(f"{BASE_SHA256} {file_sha256(delta)}".encode()).hexdigest()
     return SpanReader(scores, load_tokenizer(find_base()), digest, split=split)
 
 
 def _second_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     """The larger reader, loaded when it first reads."""
+    from ..models.cold_start import PostponedScores
     from ..models.tokenizer import load_tokenizer
-    from .span_reader import PostponedScores, SpanReader
+    from .span_reader import SpanReader
 
     def load() -> SpanScores:
         from ..models.bert import bert_span_model

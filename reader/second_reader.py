@@ -1,74 +1,89 @@
 """Reading twice: a small reader reads all passages, a larger one the most relevant of them again.
 
-Passages that are read once have no spans, so that all candidates of a question have scores of the same model.
-Their relevance is the mean of both models' logits; yes or no is that of the small one. Where the small reader
-is sure, its answer stands and the larger one does not read (`Calibration.sure`).
+Passages that are read once have no spans, so that all candidates of a question have scores of the same kind.
+The logits of starts, ends and "no answer", and the relevance, are means of both models' logits; yes or no is
+that of the small one. Where the small reader is sure, its answer stands and the larger one does not read
+(`Calibration.sure`).
 
-Source: Nogueira and Cho, "Passage Re-ranking with BERT", 2019 (a cascade of rankers).
+Sources: Nogueira and Cho, "Passage Re-ranking with BERT", 2019 (a cascade of rankers). Dietterich,
+"Ensemble Methods in Machine Learning", 2000 (the mean of models).
 """
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from spanwise.types import Passage, ScoredSpan
 
-from .protocol import Reader
-from .span_reader import SpanReader
+from .span_reader import Reading, SpanReader
+from .spans import lowest_null, merged_logits
 
 N_PASSAGES = 8  # that are read again
-MAX_KEPT = 1_000  # passages of questions
-
-
-class KeepingReader:
-    """A reader that keeps what it read last, because the passages of a question may be asked for again."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._kept: dict[tuple[str, Passage, int], list[ScoredSpan]] = {}
-        self.digest = reader.digest
-
-    def read(
-        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
-    ) -> list[list[list[ScoredSpan]]]:
-        """As `Reader.read`."""
-        if len(self._kept) > MAX_KEPT:
-            self._kept = {}  # other threads may still use the old one
-        known = self._kept
-        asked = list(zip(questions, passages, strict=True))
-        unread = [[each for each in group if (text, each, n_best) not in known] for text, group in asked]
-        new = self._reader.read(questions, unread, n_best) if any(unread) else []
-        for text, group, readings in zip(questions, unread, new, strict=False):
-            known.update(((text, each, n_best), spans) for each, spans in zip(group, readings, strict=True))
-        return [[known[text, each, n_best] for each in group] for text, group in asked]
+N_KEPT = 1_000  # passages of the small reader, which may be asked for again
+SHARE = 0.4  # of the small model in the logits of a passage that it finds relevant
 
 
 class SecondReader:
     """A small reader and a larger one; see `reader.protocol.Reader`."""
 
     def __init__(self, first: SpanReader, second: SpanReader) -> None:
-        self.first = KeepingReader(first)
+        self.first = first
+        self.first.n_kept = N_KEPT
         self.second = second
-        self.digest = hashlib.sha256(f"{first.digest} {second.digest}".encode()).hexdigest()
+        self.digest = hashlib.sha256(f"{first.digest} {second.digest} {SHARE}".encode()).hexdigest()
         self.answers_null = first.answers_null
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
         """The n best spans of the most relevant N_PASSAGES of each question; none of the others."""
-        rough = self.first.read(questions, passages, n_best)
+        rough = self.first.read(questions, passages, n_best=1)
         chosen = [most_relevant(spans) for spans in rough]
         groups = [[group[i] for i in some] for group, some in zip(passages, chosen, strict=True)]
-        again = self.second.read(questions, groups, n_best)
+        once = self.first.readings(questions, groups)
+        twice = self.second.readings(questions, groups)
         readings: list[list[list[ScoredSpan]]] = [[[] for _ in group] for group in passages]
-        for reading, spans_once, some, twice in zip(readings, rough, chosen, again, strict=True):
-            for i, spans in zip(some, twice, strict=True):
-                once = spans_once[i][0]
-                reading[i] = [
-                    replace(span, relevance=(span.relevance + once.relevance) / 2, yes=once.yes)
-                    for span in spans
+        for q, some in enumerate(chosen):
+            for i, first, second in zip(some, once[q], twice[q], strict=True):
+                [best] = rough[q][i]
+                readings[q][i] = [
+                    replace(span, relevance=(span.relevance + best.relevance) / 2, yes=best.yes)
+                    for span in self.second.spans(mixed(first, second), n_best)
                 ]
         return readings
+
+
+def mixed(first: Reading, second: Reading) -> Reading:
+    """The second reading, with the mean of both models' logits of starts, ends and "no answer".
+
+    The small model counts as far as it finds the passage relevant. The second reading stays as it is where
+    the tokens differ: a text may hold a special token of one of the models.
+    """
+    if not np.array_equal(first.tokens.offsets, second.tokens.offsets):
+        return second
+    share = SHARE / (1 + math.exp(-first.relevance))
+
+    def mean(once: Any, twice: Any) -> Any:
+        return np.average((once, twice), axis=0, weights=(share, 1 - share)).astype(np.float32)
+
+    start, end = merged_logits(first.windows, len(first.tokens.ids))
+    null = lowest_null(first.windows)
+    windows = []
+    for logits in second.windows:
+        tokens = slice(logits.window.first, logits.window.last)
+        windows.append(
+            replace(
+                logits,
+                start=mean(start[tokens], logits.start),
+                end=mean(end[tokens], logits.end),
+                null=tuple(mean(null, logits.null).tolist()),
+            )
+        )
+    return replace(second, windows=windows)
 
 
 def most_relevant(spans: Sequence[Sequence[ScoredSpan]]) -> list[int]:

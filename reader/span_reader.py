@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import cache
-from threading import Lock
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from spanwise.types import Passage, ScoredSpan, Span
@@ -32,6 +31,7 @@ from .spans import (
     WindowLogits,
     assemble,
     enclosing_sentences,
+    lowest_null,
     mean_evidence,
     passage_mass,
     spans_of_windows,
@@ -83,20 +83,18 @@ class SpanScores:
         return scores
 
 
-class PostponedScores:
-    """The scores of a reader with evidence, loaded when they are first needed."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a model gives for one passage: the logits of each window of its tokens."""
 
-    has_evidence = True
+    passage: Passage
+    tokens: Tokens
+    windows: Sequence[WindowLogits]
 
-    def __init__(self, load: Callable[[], SpanScores]) -> None:
-        self._load = cache(load)
-        self._loading = Lock()
-
-    def __call__(self, tokens: PackedTokens) -> Floats:
-        """(T, 7), as `SpanScores`."""
-        with self._loading:  # several threads may be first
-            scores = self._load()
-        return scores(tokens)
+    @property
+    def relevance(self) -> float:
+        """The highest logit that the passage answers; NaN without one."""
+        return max((window.relevance for window in self.windows), default=math.nan)
 
 
 class SpanReader:
@@ -105,6 +103,7 @@ class SpanReader:
     answers_null: True for a model that points at [CLS] for "no answer"; otherwise null scores are NaN.
     split: gives the sentences of a text, for a model with evidence. The answers of such a model have up to
         MAX_LONG_TOKENS tokens.
+    n_kept: the number of passages up to which their logits are kept for the next call.
 
     Batching changes results by at most 1e-5 in float32.
     """
@@ -127,18 +126,32 @@ class SpanReader:
         self.batcher = Batcher(BATCH_TOKENS)
         self.special = special_tokens(tokenizer)
         self.split = split
+        self.n_kept = 0
+        self._kept: dict[tuple[str, Passage], Reading] = {}
         self.max_answer_tokens = MAX_LONG_TOKENS if scores.has_evidence else MAX_ANSWER_TOKENS
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
         """The n best spans for each passage of each question, best first; no two of them share a token."""
-        flat = [(q, passage) for q, group in enumerate(passages) for passage in group]
-        inputs = self.inputs([pair_of(questions[q], passage) for q, passage in flat])
-        spans: list[list[list[ScoredSpan]]] = [[] for _ in questions]
-        for (q, passage), pair, logits in zip(flat, inputs, self.logits(inputs), strict=True):
-            spans[q].append(self._spans(passage, pair.passage, logits, n_best))
-        return spans
+        return [
+            [self.spans(reading, n_best) for reading in group] for group in self.readings(questions, passages)
+        ]
+
+    def readings(
+        self, questions: Sequence[str], passages: Sequence[Sequence[Passage]]
+    ) -> list[list[Reading]]:
+        """The logits of each passage of each question."""
+        if len(self._kept) > self.n_kept:
+            self._kept = {}  # other threads may still use the old one
+        known = self._kept
+        groups = list(zip(questions, passages, strict=True))
+        asked = {(question, passage): None for question, group in groups for passage in group}
+        unread = [pair for pair in asked if pair not in known]
+        inputs = self.inputs(list(starmap(pair_of, unread)))
+        for pair, tokens, logits in zip(unread, inputs, self.logits(inputs), strict=True):
+            known[pair] = Reading(pair[1], tokens.passage, logits)
+        return [[known[question, passage] for passage in group] for question, group in groups]
 
     def sentence_scores(
         self, question: str, passages: Sequence[Passage], sentences: Sequence[Ranges]
@@ -148,12 +161,13 @@ class SpanReader:
         `sentences` are ranges of `passage.text`. NaN for a span without tokens, and from a model without
         evidence.
         """
-        inputs = self.inputs([pair_of(question, passage) for passage in passages])
+        [readings] = self.readings([question], [passages])
         scores = []
-        for pair, logits, spans in zip(inputs, self.logits(inputs), sentences, strict=True):
-            relevance = max((window.relevance for window in logits), default=math.nan)
-            means = [mean_evidence(logits, pair.passage.offsets, start, end) for start, end in spans]
-            scores.append([math.nan if e is None else min(float(e[SUPPORT]), relevance) for e in means])
+        for reading, spans in zip(readings, sentences, strict=True):
+            means = [mean_evidence(reading.windows, reading.tokens.offsets, *span) for span in spans]
+            scores.append(
+                [math.nan if e is None else min(float(e[SUPPORT]), reading.relevance) for e in means]
+            )
         return scores
 
     def inputs(self, pairs: Sequence[Pair]) -> list[Input]:
@@ -172,7 +186,7 @@ class SpanReader:
     def logits(self, pairs: Sequence[Input]) -> list[list[WindowLogits]]:
         """The logits of every window of every input, in order."""
         planned = [window for i, pair in enumerate(pairs) for window in self._windows(i, pair)]
-        lengths = [w.last - w.first + self._overhead(pairs[w.pair]) for w in planned]
+        lengths = [w.last - w.first + self.overhead(pairs[w.pair]) for w in planned]
         batches = self.batcher.run(
             lengths,
             lambda batch: self._forward(pairs, [planned[i] for i in batch]),
@@ -184,11 +198,12 @@ class SpanReader:
             by_pair[planned[i].pair].append(logits[i])
         return by_pair
 
-    def _overhead(self, pair: Input) -> int:
+    def overhead(self, pair: Input) -> int:
+        """The number of tokens beside the passage."""
         return len(pair.question.ids) + len(pair.context.ids) + self.special.count
 
     def _windows(self, number: int, pair: Input) -> list[Window]:
-        return windows(number, 0, len(pair.passage.ids), self._overhead(pair), self.max_length, self.stride)
+        return windows(number, 0, len(pair.passage.ids), self.overhead(pair), self.max_length, self.stride)
 
     def _forward(self, pairs: Sequence[Input], batch: Sequence[Window]) -> list[WindowLogits]:
         rows = []
@@ -208,30 +223,32 @@ class SpanReader:
                     window,
                     start=of_passage[:, 0],
                     end=of_passage[:, 1],
-                    null_start=null[0],
-                    null_end=null[1],
+                    null=(null[0], null[1]),
                     evidence=of_passage[:, 2:] if has_evidence else None,
                     relevance=null[2 + PASSAGE] if has_evidence else math.nan,
                 )
             )
         return logits
 
-    def _spans(
-        self, passage: Passage, text: Tokens, of_passage: Sequence[WindowLogits], n_best: int
-    ) -> list[ScoredSpan]:
-        null = min((w.null_score for w in of_passage), default=math.nan) if self.answers_null else math.nan
-        relevance = max((w.relevance for w in of_passage), default=math.nan)
+    def spans(self, reading: Reading, n_best: int) -> list[ScoredSpan]:
+        """The n best spans of a passage, best first; no two of them share a token."""
+        passage = reading.passage
+        text = reading.tokens
+        logits = reading.windows
+        null = sum(lowest_null(logits)) if self.answers_null else math.nan
         sentences = self.split(passage.readable) if self.scores.has_evidence else ()
-        mass = passage_mass(of_passage, len(text.ids)) if of_passage and self.answers_null else None
+        mass = passage_mass(logits, len(text.ids)) if logits and self.answers_null else None
         scored_spans = []
-        for token_span in spans_of_windows(of_passage, n_best, self.max_answer_tokens):
+        for token_span in spans_of_windows(logits, n_best, self.max_answer_tokens):
             span = character_span(passage, text, token_span)
             if not span.text:
                 continue
             around = enclosing_sentences(sentences, span.start - passage.start, span.end - passage.start)
-            evidence = mean_evidence(of_passage, text.offsets, *around)
+            evidence = mean_evidence(logits, text.offsets, *around)
             scored = ScoredSpan(span, passage, token_span.score, null, mass=mass)
-            scored_spans.append(scored if evidence is None else with_evidence(scored, relevance, evidence))
+            if evidence is not None:
+                scored = with_evidence(scored, reading.relevance, evidence)
+            scored_spans.append(scored)
         return scored_spans
 
 

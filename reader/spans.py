@@ -11,8 +11,9 @@ Source: Devlin et al. 2019, section 4.2, and their SQuAD set-up; the limit on th
 SQuAD code.
 """
 
+import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import fmean
@@ -91,7 +92,7 @@ class WindowLogits:
     """The logits of one window of n tokens.
 
     start, end: (n,) float32.
-    null_start, null_end: the logits of "no answer".
+    null: the start and the end logit of "no answer".
     evidence: (n, 5) float32, in the order of EVIDENCE_OUTPUTS; None for a model without evidence.
     relevance: the logit that the passage answers; NaN for a model without evidence.
     """
@@ -99,15 +100,14 @@ class WindowLogits:
     window: Window
     start: Floats
     end: Floats
-    null_start: float
-    null_end: float
+    null: tuple[float, float]
     evidence: Floats | None = None
-    relevance: float = float("nan")
+    relevance: float = math.nan
 
     @property
     def null_score(self) -> float:
         """The score of "no answer", comparable with the score of a span."""
-        return self.null_start + self.null_end
+        return sum(self.null)
 
 
 def distinct_spans(
@@ -164,8 +164,12 @@ def passage_mass(windows: Sequence[WindowLogits], n_tokens: int) -> PassageMass:
     score.
     """
     start, end = merged_logits(windows, n_tokens)
-    nulls = [(window.null_start, window.null_end) for window in windows]
-    return PassageMass(log_sum_exp(start), log_sum_exp(end), *min(nulls, key=sum))
+    return PassageMass(log_sum_exp(start), log_sum_exp(end), *lowest_null(windows))
+
+
+def lowest_null(windows: Iterable[WindowLogits]) -> tuple[float, float]:
+    """The logits of "no answer" of the window with the lowest null score; NaN without a window."""
+    return min((window.null for window in windows), key=sum, default=(math.nan, math.nan))
 
 
 def merged_logits(windows: Sequence[WindowLogits], n_tokens: int) -> tuple[Floats, Floats]:

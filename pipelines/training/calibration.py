@@ -129,21 +129,10 @@ def calibrate(
         name: [judgement for judgement in held_out if judgement.everyday is everyday]
         for name, everyday in (("plain", False), ("everyday", True))
     }
-    stopping = whole.stopping
-    figures = {
-        "threshold": whole.threshold,
-        "weights": dict(whole.weights),
-        "confidence_weights": dict(whole.confidence_weights),
-        "slope": whole.slope,
-        "offset": whole.offset,
-        "unseen": asdict(unseen),
-        "sure": whole.sure,
-        "hopeless": whole.hopeless,
-        "held_out": held_out_figures(held_out, threshold)
-        | {name: held_out_figures(part, threshold) if part else None for name, part in wordings.items()},
-        "stopping": stopping
-        and {"first": stopping.first, "unread": stopping.unread, "changed": stopping.changed},
+    by_wording = {
+        name: held_out_figures(part, threshold) if part else None for name, part in wordings.items()
     }
+    figures = asdict(whole) | {"held_out": held_out_figures(held_out, threshold) | by_wording}
     if yes_no is not None:
         rule, figures["verdicts"] = fit_verdicts(loaded, yes_no, on_progress)
         whole = replace(whole, verdicts=rule)

@@ -11,7 +11,7 @@ from spanwise.errors import ModelRejected
 from spanwise.models import cold_start, encoder
 from spanwise.models.batching import PackedTokens
 from spanwise.models.bert import bert_span_model
-from spanwise.models.cold_start import NumpyFirstScores, NumpyFirstTokenEncoder
+from spanwise.models.cold_start import NumpyFirstTokenEncoder, PostponedScores
 from spanwise.models.model_files import BASE_SHA256, BUILTIN, READER, builtin_folder, find_base
 from spanwise.models.numpy_bert import DELTA_FORMAT, PREFIX, NumpyBert, gelu
 from spanwise.models.weights import Checkpoint, read_checkpoint, tuned_weights
@@ -55,7 +55,7 @@ def test_scores_agree_with_torch(reader_model: torch.nn.Module) -> None:
     rows = [random.integers(1000, 29_000, n).tolist() for n in (1, 7, 130, 384)]
     tokens = PackedTokens.of(rows)
     tokens.types[9:] = 1
-    scores = NumpyFirstScores(NumpyBert.over_base(DELTA), lambda: None)(tokens)
+    scores = PostponedScores(lambda: None, NumpyBert.over_base(DELTA))(tokens)
     assert scores.shape == (522, 7)
     assert scores == pytest.approx(SpanScores(reader_model)(tokens), abs=2e-4)
 
@@ -82,7 +82,7 @@ def test_questions_are_encoded_as_by_torch_until_the_budget_is_spent(monkeypatch
 
 def test_a_reader_continues_with_torch_once_the_budget_is_spent() -> None:
     reader = load_reader()
-    assert isinstance(reader.scores, NumpyFirstScores)
+    assert isinstance(reader.scores, PostponedScores)
     tokens = PackedTokens.of([[101, 2040, 102], [101, 102]])
     before = reader.scores(tokens)
     cold_start.TORCH.budget = 4
@@ -114,4 +114,4 @@ def test_weights_of_a_wrong_shape_or_not_finite_are_rejected(tmp_path, key, chan
     stored[key] = np.ascontiguousarray(change(stored[key]))
     save_file(stored, tmp_path / READER, metadata={"format": DELTA_FORMAT, "base_sha256": BASE_SHA256})
     with pytest.raises(ModelRejected, match=READER):
-        NumpyFirstScores(NumpyBert.over_base(tmp_path / READER), lambda: None)
+        PostponedScores(lambda: None, NumpyBert.over_base(tmp_path / READER))

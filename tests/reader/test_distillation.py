@@ -33,6 +33,14 @@ PAIRS = [Pair(GROUP.question, *text) for text in GROUP.texts]
 RECIPE = ReaderTrainingConfig(TrainingConfig(learning_rate=1e-2, evaluate_at=(1.0,)), max_length=64)
 
 
+IS_PASSAGE = torch.tensor([[False, True, True, True, False]] * 2)
+
+
+def random_logits():
+    torch.manual_seed(0)
+    return torch.randn(2, 5), torch.randn(2, 5), torch.randn(2, 5, 5)
+
+
 def teacher_of(start, end, evidence, known=(True, True)):
     return TeacherLogits(
         torch.tensor(known),
@@ -45,13 +53,9 @@ def teacher_of(start, end, evidence, known=(True, True)):
 
 
 def test_the_distillation_loss_is_0_for_the_logits_of_the_teacher():
-    torch.manual_seed(0)
-    start = torch.randn(2, 5)
-    end = torch.randn(2, 5)
-    evidence = torch.randn(2, 5, 5)
-    is_passage = torch.tensor([[False, True, True, True, False]] * 2)
+    start, end, evidence = random_logits()
     teacher = teacher_of(start, end, evidence)
-    loss = distillation_loss(start, end, evidence, teacher, is_passage, 0, [2], 2.0)
+    loss = distillation_loss(start, end, evidence, teacher, IS_PASSAGE, 0, [2], 2.0)
     assert float(loss) == pytest.approx(0, abs=1e-6)
 
 
@@ -70,21 +74,17 @@ def test_the_divergence_equals_a_sum_by_hand():
 
 
 def test_rows_without_teacher_logits_are_ignored():
-    torch.manual_seed(0)
-    start = torch.randn(2, 5)
-    end = torch.randn(2, 5)
-    evidence = torch.randn(2, 5, 5)
-    is_passage = torch.tensor([[False, True, True, True, False]] * 2)
+    start, end, evidence = random_logits()
     teacher = teacher_of(start + 1, end * 2, evidence, known=(True, False))
     unknown = teacher.support.clone()
     unknown[1] = torch.nan
-    both = distillation_loss(start, end, evidence, replace(teacher, support=unknown), is_passage, 0, [2], 2.0)
+    both = distillation_loss(start, end, evidence, replace(teacher, support=unknown), IS_PASSAGE, 0, [2], 2.0)
     first = [getattr(teacher, name)[:1] for name in TeacherLogits.__slots__]
     alone = TeacherLogits(*first)
-    by_itself = distillation_loss(start[:1], end[:1], evidence[:1], alone, is_passage[:1], 0, [1], 2.0)
+    by_itself = distillation_loss(start[:1], end[:1], evidence[:1], alone, IS_PASSAGE[:1], 0, [1], 2.0)
     assert float(both) == pytest.approx(float(by_itself), abs=1e-6)
     none = replace(teacher, is_scored=torch.tensor([False, False]))
-    assert float(distillation_loss(start, end, evidence, none, is_passage, 0, [2], 2.0)) == 0
+    assert float(distillation_loss(start, end, evidence, none, IS_PASSAGE, 0, [2], 2.0)) == 0
 
 
 @pytest.fixture(scope="module")

@@ -63,8 +63,7 @@ def test_a_label_has_the_scores_of_the_reader(store, reader, float32):
         ):
             assert logits == pytest.approx(sorted(scores, reverse=True)[:n], rel=2e-3, abs=1e-4)
             assert scores[positions] == pytest.approx(logits.astype(float), rel=2e-3, abs=1e-4)
-        assert label.null_start == pytest.approx(window.null_start, rel=2e-3, abs=1e-4)
-        assert label.null_end == pytest.approx(window.null_end, rel=2e-3, abs=1e-4)
+        assert (label.null_start, label.null_end) == pytest.approx(window.null, rel=2e-3, abs=1e-4)
         assert np.isnan([label.relevance, *label.support]).all()  # this reader gives no evidence
     empty = store.get(*PAIRS[3])
     assert len(empty.start_logits) == 0
@@ -87,8 +86,8 @@ def test_a_trained_reader_gives_relevance_and_the_support_of_sentences(tmp_path,
 def test_windows_are_merged_as_the_reader_merges_them():
     evidence = np.zeros((2, 5), dtype=np.float32)
     tokens = Tokens(np.zeros(3, np.int32), np.array([(0, 1), (2, 3), (4, 5)], np.int32))
-    first = WindowLogits(Window(0, 0, 2), np.array([1, 5]), np.array([0, 2]), 3.0, 1.0, evidence, -1.0)
-    second = WindowLogits(Window(0, 1, 3), np.array([4, 6]), np.array([3, 1]), 0.5, 2.0, evidence + 1, 2.0)
+    first = WindowLogits(Window(0, 0, 2), np.array([1, 5]), np.array([0, 2]), (3.0, 1.0), evidence, -1.0)
+    second = WindowLogits(Window(0, 1, 3), np.array([4, 6]), np.array([3, 1]), (0.5, 2.0), evidence + 1, 2.0)
     label = label_of([first, second], tokens, [(0, 3), (4, 5)])
     assert label.relevance == 2.0
     assert label.null_start == 0.5

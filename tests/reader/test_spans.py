@@ -120,7 +120,7 @@ def test_the_mass_of_a_passage_counts_each_token_once_whatever_its_windows():
     start, end = rng.normal(size=(2, 12)).astype(np.float32)
 
     def window(first, last, null):
-        return WindowLogits(Window(0, first, last), start[first:last], end[first:last], null, null + 1)
+        return WindowLogits(Window(0, first, last), start[first:last], end[first:last], (null, null + 1))
 
     whole = passage_mass([window(0, 12, 0.5)], 12)
     assert passage_mass([window(0, 8, 2.0), window(4, 12, 0.5)], 12) == whole
