@@ -45,7 +45,7 @@ MAX_CHANGED = 0.01  # share of questions with another answer when reading ends e
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
 MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder, if it has LEAST_ABSENT such questions
 LEAST_ABSENT = 20
-MAX_LOST = 0.002  # share of the questions that a small reader may lose where it is sure
+MAX_LOST = 0.003  # share of the questions that a small reader may lose where it is sure
 MAX_MISSED = 0.005  # share whose right answer or candidate it may miss where it is sure that there is none
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
