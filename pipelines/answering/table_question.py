@@ -127,7 +127,11 @@ SUM = re.compile(
     r"(?: (?:number|amount) of)?"
 )
 SPENT = re.compile(r"\bhow much(?= (?:[a-z]+ )?(?:did|do|does|was|were|have|has)\b)")
-MEAN = re.compile(r"\b(?:average|mean)\b(?: number of)?")
+# At the end and before some words, "mean" is a verb.
+MEAN = re.compile(
+    r"\b(?:average|(?<=the )mean|mean(?! (?:in|by|for|when|if|to)\b|\W*$))\b(?!.*(?<!the )\bmean\W*$)"
+    r"(?: number of)?"
+)
 DIFFERENCE = re.compile(
     r"\bhow (?:many|much) (?:(?:more|fewer|less|longer|higher|larger|greater)\b|[a-z]{2,12}er\b(?=.* than ))"
     r"|\b(?:by how (?:much|many)|how (?:much|many)(?= [a-z ]{1,30} between))\b"

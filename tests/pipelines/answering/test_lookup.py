@@ -118,7 +118,10 @@ def test_everyday_words_name_columns_by_meaning_unit_and_day(question, values):
     assert (certain and certain.values) == values
 
 
-@pytest.mark.parametrize("question", ["How heavy is the Hammer 3?", "How many wheels does the Crane have?"])
+@pytest.mark.parametrize(
+    "question",
+    ["How heavy is the Hammer 3?", "How many wheels does the Crane have?", "What does weight mean?"],
+)
 def test_a_name_or_a_noun_that_the_table_lacks_is_declined(question):
     result = asked(question, TOOLS)
     assert result is None or result.score < -0.9
