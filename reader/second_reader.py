@@ -32,7 +32,7 @@ class SecondReader:
 
     def __init__(self, first: SpanReader, second: SpanReader) -> None:
         self.first = first
-        self.first.n_kept = N_KEPT
+        first.n_kept = N_KEPT
         self.second = second
         self.digest = hashlib.sha256(f"{first.digest} {second.digest} {SHARE}".encode()).hexdigest()
         self.answers_null = first.answers_null
@@ -41,18 +41,18 @@ class SecondReader:
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
         """The n best spans of the most relevant N_PASSAGES of each question; none of the others."""
-        rough = self.first.read(questions, passages, n_best=1)
+        once = self.first.readings(questions, passages)
+        rough = [[self.first.spans(reading, 1) for reading in group] for group in once]
         chosen = [most_relevant(spans) for spans in rough]
         groups = [[group[i] for i in some] for group, some in zip(passages, chosen, strict=True)]
-        once = self.first.readings(questions, groups)
         twice = self.second.readings(questions, groups)
         readings: list[list[list[ScoredSpan]]] = [[[] for _ in group] for group in passages]
         for q, some in enumerate(chosen):
-            for i, first, second in zip(some, once[q], twice[q], strict=True):
+            for i, second in zip(some, twice[q], strict=True):
                 [best] = rough[q][i]
                 readings[q][i] = [
                     replace(span, relevance=(span.relevance + best.relevance) / 2, yes=best.yes)
-                    for span in self.second.spans(mixed(first, second), n_best)
+                    for span in self.second.spans(mixed(once[q][i], second), n_best)
                 ]
         return readings
 
