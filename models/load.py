@@ -1,8 +1,7 @@
 """Loads networks from a folder: safetensors only, no code of the folder, finite weights.
 
-A plain BERT is computed by `bert`, without transformers, whose import takes longer than the rest of a
-question. An MPNet is computed by `bert` as well, also in training. Every other network, and every other
-reader in training, comes from transformers.
+A plain BERT or MPNet is computed by `bert`, also in training, without transformers, whose import takes longer
+than the rest of a question. Every other network comes from transformers.
 """
 
 import json
@@ -16,12 +15,13 @@ from torch import Tensor, nn
 
 from spanwise.errors import ModelRejected
 
-from .bert import MPNET, Bert, BertSpanModel, bert_backbone, bert_span_model, published_names
+from .bert import Bert, BertSpanModel, bert_backbone, bert_span_model, published_names
 from .model_files import CONFIG, WEIGHTS, checked_folder, find_base, read_json, weight_names
 from .numpy_bert import PREFIX, SPAN_HEAD, BertConfig
 from .tokenizer import LOCAL, load_tokenizer, quietly
 from .weights import Checkpoint, read_checkpoint, require_finite, tuned_weights
 
+ARCHITECTURES = {"bert": "BertForQuestionAnswering", "mpnet": "MPNetForQuestionAnswering"}
 HEAD_STD = 0.02  # of the weights of a new head
 
 
@@ -91,22 +91,23 @@ def load_span_reader(folder: Path) -> nn.Module:
 
 
 def load_span_model(folder: Path) -> nn.Module:
-    """The question-answering model of a folder for training: from transformers, or our own for an MPNet.
+    """The question-answering model of a folder for training: our own for a BERT or an MPNet, else transformers'.
 
     A folder without such a head (the base) gets a new one, drawn from torch's generator. ModelRejected for a
     model with a decoder, and for one whose head is not one start and one end vector.
     """
     checked_folder(folder)
-    if (folder / WEIGHTS).is_file() and read_json(folder / CONFIG).get("model_type") == MPNET:
-        return _mpnet_span_model(folder)
+    if (folder / WEIGHTS).is_file() and (config := BertConfig.read(read_json(folder / CONFIG))):
+        if own := _own_span_model(folder, config):
+            return own
     from transformers import AutoModelForQuestionAnswering
 
     network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(f"{SPAN_HEAD}.",))
-    config: Any = network.config
-    if config.is_encoder_decoder:
-        raise ModelRejected(f"{folder} is a {config.model_type} with a decoder, expected an encoder alone")
+    settings: Any = network.config
+    if settings.is_encoder_decoder:
+        raise ModelRejected(f"{folder} is a {settings.model_type} with a decoder, expected an encoder alone")
     if getattr(getattr(network, SPAN_HEAD, None), "out_features", None) != 2:
-        raise ModelRejected(f"{folder}: a {config.model_type} has no head of one start and one end vector")
+        raise ModelRejected(f"{folder}: a {settings.model_type} has no head of one start and one end vector")
     return network
 
 
@@ -116,8 +117,7 @@ def save_span_model(folder: Path, model: BertSpanModel, start: Path) -> None:
     weights = {names[name]: tensor.contiguous() for name, tensor in model.state_dict().items()}
     save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
     settings = dict(read_json(start / CONFIG))
-    if model.config.model_type == MPNET:
-        settings["architectures"] = ["MPNetForQuestionAnswering"]
+    settings["architectures"] = [ARCHITECTURES[model.config.model_type]]
     (folder / CONFIG).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
@@ -173,14 +173,12 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         )
 
 
-def _mpnet_span_model(folder: Path) -> BertSpanModel:
+def _own_span_model(folder: Path, config: BertConfig) -> BertSpanModel | None:
+    """The span model of a folder with a BERT or an MPNet; None if it lacks some of the weights."""
     checkpoint = read_checkpoint(folder)
     require_finite(checkpoint.weights, folder)
-    hidden = checkpoint.config.get("hidden_size")
-    if not isinstance(hidden, int):
-        raise ModelRejected(f"{folder / CONFIG} has no hidden_size")
-    head = {f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, hidden), f"{SPAN_HEAD}.bias": torch.zeros(2)}
-    model = bert_span_model(Checkpoint(checkpoint.config, head | checkpoint.weights))
-    if model is None:
-        raise ModelRejected(f"{folder} lacks some of the weights of an MPNet, or they do not fit")
-    return model
+    head = {
+        f"{SPAN_HEAD}.weight": HEAD_STD * torch.randn(2, config.hidden_size),
+        f"{SPAN_HEAD}.bias": torch.zeros(2),
+    }
+    return bert_span_model(Checkpoint(checkpoint.config, head | checkpoint.weights))

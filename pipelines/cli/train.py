@@ -218,9 +218,13 @@ def fetch_questions(
         write(f"{name}: {command}")
 
 
-@app.command(epilog="Example: spanwise train fetch-base models/all-mpnet-base-v2")
+@app.command(epilog="Example: spanwise train fetch-base runs/small")
 def fetch_base(
     folder: Annotated[Path, Argument(metavar="DIR", help="Folder for the model.")],
+    name: Annotated[
+        Literal["answerai-colbert-small-v1", "all-mpnet-base-v2"],
+        Option(help="The encoder: 33M parameters, or 109M."),
+    ] = "answerai-colbert-small-v1",
     source: Annotated[
         Path | None,
         Option(
@@ -231,11 +235,12 @@ def fetch_base(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Get all-mpnet-base-v2, a larger base that training alone reads; every file is checked by its sha256."""
+    """Get an encoder that training alone reads; every file is checked by its sha256."""
+    from ..training.base import BASES
     from ..training.base import fetch_base as fetch
 
     with progress() as report:
-        written = fetch(folder, source, on_progress=report)
+        written = fetch(folder, BASES[name], source, report)
     if json:
         print_json({"out": str(folder), "written": written})
         return
