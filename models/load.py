@@ -91,15 +91,15 @@ def load_span_reader(folder: Path) -> nn.Module:
 
 
 def load_span_model(folder: Path) -> nn.Module:
-    """The question-answering model of a folder for training: our own for a BERT or an MPNet, else transformers'.
+    """The question-answering model of a folder for training, of transformers where it is no BERT or MPNet.
 
     A folder without such a head (the base) gets a new one, drawn from torch's generator. ModelRejected for a
     model with a decoder, and for one whose head is not one start and one end vector.
     """
     checked_folder(folder)
-    if (folder / WEIGHTS).is_file() and (config := BertConfig.read(read_json(folder / CONFIG))):
-        if own := _own_span_model(folder, config):
-            return own
+    own = _own_span_model(folder) if (folder / WEIGHTS).is_file() else None
+    if own is not None:
+        return own
     from transformers import AutoModelForQuestionAnswering
 
     network = load_network(AutoModelForQuestionAnswering, folder, may_lack=(f"{SPAN_HEAD}.",))
@@ -173,8 +173,11 @@ def check_vocabulary(tokenizer: Any, model: nn.Module, source: object) -> None:
         )
 
 
-def _own_span_model(folder: Path, config: BertConfig) -> BertSpanModel | None:
-    """The span model of a folder with a BERT or an MPNet; None if it lacks some of the weights."""
+def _own_span_model(folder: Path) -> BertSpanModel | None:
+    """The span model of a folder with a BERT or an MPNet; None for another one, or without some weights."""
+    config = BertConfig.read(read_json(folder / CONFIG))
+    if config is None:
+        return None
     checkpoint = read_checkpoint(folder)
     require_finite(checkpoint.weights, folder)
     head = {

@@ -1,8 +1,8 @@
 """The weights of a BERT in an ONNX file with 8-bit matrices, as floats under the names of published BERTs.
 
 Only the tensors and the names of nodes are read; nothing of the graph is run. A matrix NAME is stored as
-NAME_quantized, NAME_scale and NAME_zero_point: (quantized - zero point) * scale. The matrix of a product has no
-name of its own; the node that multiplies by it does, such as "/encoder/layer.0/output/dense/MatMul_quant".
+NAME_quantized, NAME_scale and NAME_zero_point: (quantized - zero point) * scale. The matrix of a product is
+named by the node that multiplies by it, such as "/encoder/layer.0/output/dense/MatMul_quant".
 
 Source: ONNX, onnx.proto3 (ModelProto, GraphProto, NodeProto, TensorProto); Protocol Buffers, "Encoding".
 """
@@ -108,7 +108,7 @@ def _tensor(message: memoryview) -> tuple[str, NDArray[np.generic]]:
 
 
 def _product(message: memoryview) -> tuple[str, str] | None:
-    """The stored name of the matrix that a node multiplies by, and its name in a BERT; None for other nodes."""
+    """The stored name of the matrix that a node multiplies by, and its name in a BERT, or None."""
     fields = list(_fields(message))
     name = next((bytes(field.content).decode() for field in fields if field.number == NODE_NAME), "")
     if not name.endswith(PRODUCT):

@@ -24,6 +24,7 @@ from ...reader.evidence import Calibration
 from ...reader.protocol import Reader
 from ...retrieval.bm25 import idf_lucene
 from ...retrieval.protocol import Retriever
+from ..understanding.patterns import words
 from .candidates import (
     Candidate,
     Question,
@@ -53,7 +54,7 @@ MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.7  # of what is looked up or computed
 UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
-QUESTION_WORDS = ("what", "which", "who", "when", "where", "why", "how")  # of questions without yes or no
+QUESTION_WORDS = words("verdicts.question_words")
 
 
 def checked_question(question: str) -> str:

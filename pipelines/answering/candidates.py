@@ -4,7 +4,6 @@ For a declined question, also the section whose heading the question names.
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,6 +17,7 @@ from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
+from ..understanding.patterns import pattern, words
 from .spelling import FUNCTION_WORDS
 
 T = TypeVar("T")
@@ -25,32 +25,14 @@ T = TypeVar("T")
 MAX_CANDIDATES = 80
 CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
 SECTION_SENTENCES = 2
-# A sentence that announces, unless it has other words than these and those of the question.
-ANNOUNCES = re.compile(
-    r"\b(?:answer|cause|depend|expla|factor|follow|how|question|reason|way|what|why)|[:?][*_]*\Z", re.I
-)
-QUIET = (
-    *FUNCTION_WORDS.difference(("no", "not")),
-    "actually answer cause clear complex complicated contributed depends different easily easy example",
-    "explained explanation fact factor follow good happened known listed main number obvious plain proceed",
-    "question quite reason several short simple simply step surprising various way work",
-    "two three four five six 2 3 4 5 6",  # unless the question is how many
-)
-
-UNIT = r"(second|minute|hour|day|night|week|month|quarter|year)s?\b"
-ASKED_RATE = re.compile(rf"\b(?:per|each|every|an?) {UNIT}\W*\Z|\bper {UNIT}", re.I)
-TOLD_RATE = re.compile(rf"(?:\b(?:per|each|every|an?) |/ ?){UNIT}", re.I)
-# "What weighs 11 tonnes?", "Which press uses 28 kW?": the answer is what does so, no other amount.
-ASKED_SUBJECT = re.compile(
-    r"(?:what|who|which [a-z]+) (?!is|are|was|were|does|do|did|has|have)[a-z]{2,20}(?:s|ed) "
-    r"(?:only |about |over |up to )?[$€£]?[0-9]",
-    re.I,
-)
-TOLD_AMOUNT = re.compile(
-    r"(?:(?:It|They|He|She) [a-z]{2,20} )?[$€£]?[0-9][0-9.,]{0,15}"
-    r"(?: ?[^\W\d_]{1,12}(?:/[^\W\d_]{1,10}|[²³])?)?(?: [a-z]{1,12}){0,3}"
-)
-RATE_WORDS = {"hourly": "hour", "daily": "day", "weekly": "week", "monthly": "month", "annual": "year"}
+ANNOUNCES = pattern("announced.announces")
+QUIET = (*FUNCTION_WORDS.difference(("no", "not")), *words("announced.quiet"))
+QUIET_NUMBERS = words("announced.numbers")
+ASKED_RATE = pattern("rates.asked")
+TOLD_RATE = pattern("rates.told")
+RATE_WORDS = dict(zip(words("rates.adverbs")[::2], words("rates.adverbs")[1::2], strict=True))
+ASKED_SUBJECT = pattern("subjects.asked")
+TOLD_AMOUNT = pattern("subjects.told")
 
 Readings = Sequence[Sequence[ScoredSpan]]
 """The spans of each passage that was read, in the order of the hits; later hits were not read."""
@@ -113,7 +95,8 @@ def candidates(
     sentence in two overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are
     kept: first the best of each passage, then others in the order of the passages.
     """
-    quiet = set(terms_of(" ".join([question.text, *QUIET[: -1 if "many" in question.text else None]])))
+    numbers = () if "many" in question.text else QUIET_NUMBERS
+    quiet = set(terms_of(" ".join([question.text, *QUIET, *numbers])))
     proposals = _proposals(
         readings, lambda sentence: bool(ANNOUNCES.search(sentence)) and quiet.issuperset(terms_of(sentence))
     )
@@ -183,14 +166,14 @@ def tells_another_rate(question: str, sentence: str) -> bool:
     return bool(asked and told) and asked.isdisjoint(told)
 
 
-def tells_another_amount(question: str, words: str) -> bool:
-    """True if a question asks what has an amount, and the words are another amount.
+def tells_another_amount(question: str, answer: str) -> bool:
+    """True if a question asks what has an amount, and the answer is another amount.
 
     >>> tells_another_amount("What weighs 11 tonnes?", "28 kW"), tells_another_amount("What is it?", "28 kW")
     (True, False)
     """
     asks_subject = ASKED_SUBJECT.match(question) is not None
-    return asks_subject and TOLD_AMOUNT.fullmatch(words.strip()) is not None
+    return asks_subject and TOLD_AMOUNT.fullmatch(answer.strip()) is not None
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
@@ -287,9 +270,9 @@ def _n_agreeing(proposals: Sequence[_Proposal]) -> list[int]:
     """For each candidate the number of others with the same words; a repeated sentence counts once."""
     keys = [(answer_key(each.scored.span.readable), answer_key(each.sentence.readable)) for each in proposals]
     sentences: dict[str, set[str]] = {}
-    for words, sentence in keys:
-        sentences.setdefault(words, set()).add(sentence)
-    return [len(sentences[words]) - 1 for words, _ in keys]
+    for answer, sentence in keys:
+        sentences.setdefault(answer, set()).add(sentence)
+    return [len(sentences[answer]) - 1 for answer, _ in keys]
 
 
 def _or_zero(value: float) -> float:

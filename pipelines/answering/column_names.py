@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..understanding.patterns import mapping
+
 if TYPE_CHECKING:
     from ...retrieval.protocol import TokenEncoder
 
@@ -21,66 +23,7 @@ MEANT = 0.85
 SIMILAR = 0.55
 MAX_NAMES = 40  # columns; the names of wider tables are compared by their words alone
 MAX_TABLES = 32  # whose names are kept as vectors
-# Words of a question for words of names.
-MEANINGS = {
-    "who whose whom": "name player winner driver rider person athlete candidate artist author president"
-    " champion coach responsible owner contact doctor teacher",
-    "whom who": "trainer instructor manager staff employee leader guide speaker captain",
-    "when": "date year season time day month hours due deadline",
-    "where": "location venue place city country town site region office address room",
-    "cost costs price fee fare rate pay paid much expensive cheap cheapest cheaper charge": "price cost fee"
-    " fare rate amount charge",
-    "rent hire": "price cost fee rent",
-    "spend spent cost pay paid payment payments": "spent actual paid amount",
-    "long longer longest shortest shorter": "length distance dist duration term time minutes min hours h days"
-    " weeks months years",
-    "far farther farthest further": "distance dist km miles",
-    "tall taller tallest high higher highest": "height elevation",
-    "heavy heavier heaviest lighter lightest weigh weighs": "weight mass kg",
-    "big bigger biggest large larger largest small smaller smallest": "area size population amount",
-    "hot hotter hottest warm warmer warmest": "max high temperature temp",
-    "cold colder coldest": "min low temperature temp",
-    "win wins won title": "winner champion won",
-    "fast faster fastest slow slower slowest": "time speed",
-    "deep deeper deepest": "depth",
-    "loud louder loudest quiet quieter quietest": "noise db",
-    "old older oldest young younger youngest": "age birth born built founded",
-    "newest latest earliest": "date year built",
-    "often": "every frequency interval times count",
-    "late until till": "closing end until last to",
-    "early open opens": "opening start from first open hours",
-    "close closes shut": "closing close",
-    "reach contact call": "phone telephone tel mobile email mail contact",
-    "write": "email mail",
-    "number ring": "phone telephone tel mobile",
-    "people persons guests fit sit": "seats capacity persons people places users passengers",
-    "points": "score pts",
-    "place rank position": "pos rank position place",
-    "memory": "storage ram memory",
-    "rate": "per",
-    "room find": "office room",
-    "job": "role position title",
-    "made make makes": "vendor maker manufacturer brand producer country origin",
-    "come comes from": "country origin nationality",
-    "department team": "department owner team",
-    "expire expires renew ends end": "expiry renewal end until due valid",
-    "begin begins start starts became become": "start begin from time",
-    "live lives": "address city town",
-    "leave leaves left": "end left until departure",
-    "left available": "stock quantity available",
-    "euros euro": "eur",
-    "dollars dollar": "usd",
-    "pounds pound": "gbp lb",
-    "minutes minute": "min",
-    "hours hour": "h hrs",
-    "kilos kilograms kilo": "kg",
-    "grams gram": "g",
-    "kilometres kilometers kilometre": "km",
-    "metres meters metre": "m",
-    "gigabytes gigabyte": "gb",
-    "megapixels megapixel": "mp",
-    "percent percentage": "%",
-}
+MEANINGS = mapping("columns.meanings")
 
 
 class ColumnNames:

@@ -23,6 +23,7 @@ from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
 from ...retrieval.protocol import Retriever
 from ..plain_text import chat_text
+from ..understanding.patterns import pattern, source, words
 from .spelling import FUNCTION_WORDS
 
 Turn = Mapping[str, str]
@@ -41,78 +42,24 @@ RANK = 5  # added to each rank before rankings are fused: the first ranks count 
 RECENT = 0.95  # the weight of the ranking for the last two questions, against 1
 SAME_DOCUMENT = 0.02  # for a hit in the document of the last answer: less than a rank at the top
 
-PREPOSITION = "on|in|at|for|from|with|by|to|of|during|after|before|since|until|about"
-DETERMINER = "the|an?|this|that|these|those|my|our|your"
-# Terms without a topic: they neither make a question stand alone nor are added to the next one.
-LIGHT = frozenset(
-    """
-    abl add affect anyth appear ask avail begin benefit best better big case chang common con creat
-    deal detail differ difficult effect end exampl exist explain fast find function general good
-    great happen help import improv inform interest item keep kind know last later learn like look
-    mean name need new number option order part peopl person place pleas point popular provid
-    question real realli reason regard requir result right risk see set size someth sorri specif
-    start step still sure term thank thing think time tri type understand use want way well wonder
-    work would wow wrong year
-    """.split()
-)
+PREPOSITION = source("turns.preposition")
+DETERMINER = source("turns.determiner")
+PRONOUN = source("turns.pronoun")
+LIGHT = frozenset(words("turns.light"))
 SENTENCE_END = re.compile(r"[.?!:\n]")
 JOINED = re.compile(r"[\s’'\"“”&/-]*")  # between two words of a phrase
 QUOTE_MARK = re.compile(r"\s{0,3}\[\d+\]\s{0,3}|\n+(?:\d+\. )?")  # of a citation, or of a step
-ASKING = re.compile(
-    r"\b(?:is|are|was|were|am|do|does|did|can|could|will|would|should|has|have|had|may|might|must|how|what"
-    r"|who|whom|whose|when|where|why|which|tell|explain|show|list|give|find|describe|define|compare)\b",
-    re.I,
-)
-# "what is a …", but not "what is the …", which may be that of an earlier question
-DEFINING = re.compile(
-    r"\W*(?:(?:and|so|ok|then|but|can you|could you|please)\b,? )*(?:(?:what|who)(?:'s| is| are| was| were)"
-    r"|define|explain|describe|tell me (?:\w+ )*about)"
-    r"\b(?! (?:the|some|it|they|he|she|that|this|these|those|my|your|our)\b)",
-    re.I,
-)
-FOLLOWING = re.compile(
-    r"\A\W*(?:(?:ok|okay|oh|excuse me|sorry|actually|hm+|thanks|thank you|great|well|i see|yes"
-    r"|so)\b[\s,.!]*)*(?:(?:and|but|or|not|others?|then|instead|i mean|i meant)\b"
-    r"|(?:what|how) about\b|what if\b|no\b[,.]"
-    r"|(?:more|why(?: not| so)?|how(?: so| come)?|when|where|who|which(?: one)?"
-    r"|how (?:much|many|long|far|often|old))\W*\Z)"
-    r"|\bdo it\b|\b(?:every|each|this|that|which|no|the \w+) ones?\b",
-    re.I,
-)
-FRAGMENT = re.compile(
-    r"\W*(?P<mark>(?:(?:and|but|or|so|ok|okay|no|not|sorry|rather|i mean|i meant"
-    r"|(?:what|how) about)\b[\s,]*)*)"
-    rf"(?P<whole>(?:(?P<preposition>{PREPOSITION})\s+)?(?P<determiner>(?:{DETERMINER})\s+)?(?P<rest>\w.*?))"
-    r"(?: instead| then)?\W*",
-    re.I | re.S,
-)
+ASKING = pattern("turns.asking")
+DEFINING = pattern("defining.question")
+FOLLOWING = pattern("following.forms")
+FRAGMENT = pattern("fragments.fragment")
 CONTENT = rf"(?!(?:{'|'.join(FUNCTION_WORDS)})\b)[\w'’-]+"
-# What follows an auxiliary, or the verb of "I" or the like.
-BARE = (
-    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|might|must) "
-    rf"(?:(?:I|you|we|they|one|people) \w+ )?((?:(?:{DETERMINER}) )?{CONTENT})"
-)
-NAME = r"(?<=[\w,] )[A-Z\d][\w'’-]*(?: [A-Z\d][\w'’-]*)*"  # not at the start of a sentence
-NEW_SUBJECT = re.compile(r"\b(?:by the way|(?:another|new|different) (?:question|topic|subject))\b", re.I)
-OPEN_PRONOUN = re.compile(
-    r"\b(?:(?:it|its|itself|they|them|theirs?|he|him|his|himself|she|hers?)\b"
-    r"|(?:this|that|these|those)\b(?!\W*\Z))",
-    re.I,
-)
-# "it" that stands for nothing
-EMPTY_IT = re.compile(
-    r"\bit (?:(?:is|was|would be|be) (?:\w+ ){1,2}(?:to|that)\b|takes? |rain\w*|snow\w*)"
-    r"|\b(?:is|was|does|do|makes?) it (?:\w+ )?"
-    r"(?:takes?|makes?|to|that|(?:safe\w*|better|worth|possible|ok) (?:to|that|\w+ing))\b",
-    re.I,
-)
-PRONOUN = "it|they|them|he|him|she"
-# The end of a clause; its topic words may be what a pronoun after it stands for.
-CLAUSE_END = re.compile(
-    r"[,.;:?!\n]|\b(?:and|or|but|so|if|when|while|because|that|which|who|where|how|why)\b"
-    r"|\b(?:before|after|until|since|as|than) (?=\w+ \w)",
-    re.I,
-)
+BARE = source("fragments.bare", content=CONTENT)
+NAME = source("fragments.name")
+NEW_SUBJECT = pattern("subject_changes.new_subject")
+OPEN_PRONOUN = pattern("pronouns.open")
+EMPTY_IT = pattern("pronouns.empty_it")
+CLAUSE_END = pattern("turns.clause_end")
 SENTENCE_CASE = re.compile(r"\b[a-z]{5,}")  # in another heading a capital shows no name
 ADDED = re.compile(r" \([^()]*\)\Z")
 
@@ -229,15 +176,15 @@ def with_fragment(question: str, before: str) -> str:
     body = ADDED.sub("", before)
     n_words = len(fragment["rest"].split())
     run = rf"{CONTENT}(?: {CONTENT}){{0,{n_words - 1}}}"
-    patterns = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})\b"]
+    forms = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})\b"]
     if fragment["preposition"]:
-        patterns = [rf"\b({fragment['preposition']} (?:(?:{DETERMINER}) )?{run})"]
+        forms = [rf"\b({fragment['preposition']} (?:(?:{DETERMINER}) )?{run})"]
     elif re.search(r"[A-Z\d]", fragment["rest"]):
         new = fragment["rest"]
-        patterns.insert(0, f"((?-i:{NAME}))")
+        forms.insert(0, f"((?-i:{NAME}))")
     elif not fragment["determiner"]:
-        patterns = [BARE, patterns[1]] if n_words <= 2 else []
-    for place in filter(None, (re.search(pattern, body, re.I) for pattern in patterns)):
+        forms = [BARE, forms[1]] if n_words <= 2 else []
+    for place in filter(None, (re.search(form, body, re.I) for form in forms)):
         new = re.sub(r"\bones?$", place[1].split()[-1], new)
         # Added words belong to the pronoun.
         after = body if place[1].lower() in PRONOUN.split("|") else before

@@ -316,7 +316,7 @@ def shown(number: Decimal | float, values: Iterable[Value] = ()) -> str:
 
 ANYTHING = re.compile("")
 Operations = list[tuple[re.Pattern[str], Callable[[Reading], Result | None]]]
-EITHER = (re.compile(r"\bor\b"), either)
+EITHER = (asked.EITHER, either)
 OPERATIONS: Operations = [
     (asked.DIFFERENCE, compared),
     (asked.AFTER, neighbour),

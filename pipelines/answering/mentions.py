@@ -21,6 +21,7 @@ from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
+from ..understanding.patterns import patterns
 from .ask import N_NEAREST, placed_span
 from .filters import Selection
 
@@ -28,53 +29,7 @@ MAX_PLACES = 5  # of a document that are shown
 REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
 N_HITS = 20  # passages among which documents are near in meaning
 WORD_END = re.compile(r"\W")
-PAPERS = (
-    r"(?:(?:document|doc|file|paper|note|page|letter|(?:e-?)?mail|message|article|report|memo|transcript|pdf"
-    r"|recipe|proposal|chapter|section|entr(?:y|ie)|post|contract|agreement|polic(?:y|ie)|record|book|text"
-    r"|guide|manual|presentation|slide|sheet|log|ticket|invoice|script|lecture|meeting)s?|minutes|(?-i:[A-Z]{2,6}s?))"
-)
-# Words before the documents, such as "Could you please give me a list of all".
-ASKING = (
-    r"(?:(?:hi|hello|please|could|can|would|you|i|i'm|we|need|want|like|looking for|to know|to see|give|get"
-    r"|tell|show|find|list|name|count|enumerate|pull up|me|us|a|the|complete|full|total|set|number|are there"
-    r"|do|have|got|of|what are)[ ,!:]+){0,12}"
-)
-MANY = r"(?:in |on |at )?(?:which|what|whatever|how many|all|any|every|each) "
-WHOSE = r"(?:of )?(?:(?:the|these|those|our|my|all|every|each|any|other|different) ){0,3}"
-KIND = r"(?:(?:support|diary|meeting|lecture|research|lab|blog|project|press|journal) )?"
-DOCUMENTS = (
-    rf"{ASKING}(?:{MANY}{WHOSE}{KIND}|{KIND}(?=\w+s )){PAPERS}"
-    r"(?: are there| exist| do we have| in (?:this|the) folder)?"
-    r"(?: that| which| do| can| have| also| ever| i| we| read){0,3}"
-)
-MENTIONED = r"(?:ever |also )?(?:mentioned|named|discussed|cited|referred to|brought up)"
-VERBS = (
-    r"(?:mention(?:s|ed|ing)?|(?:contain|say)s? (?:information|anything|something|details) (?:about|on)"
-    r"|contain|containing|contains(?= [\"“„«])|(?:talk|speak|write)s? (?:about|of)|talking about|name"
-    r"|brings? up|about|makes? (?:any )?mention of"
-    r"|refer(?:s|red|ring)? to|reference|discuss(?:es)?|cites?|deals? with"
-    r"|touch(?:es)? on|(?:have|has|use|uses|with)(?= the (?:word|phrase|term))|w/"
-    r"|(?:is|are) (?:all )?about(?! to\b| \d))"
-    r" (?:the (?:words?|phrase|(?:term|name|text)(?= [\"“„«])) (?!of\b))?"
-)
-# Words in quotation marks, or others that neither name two things nor are a clause.
-WORDS = (
-    r"(?:[\"“„«](?P<quoted>[^\"“”„«»]{1,200})[\"”“»]"
-    r"|(?!(?-i:how|what|whether|that|both|either|neither|any|anything|no|not|nothing|more|less|fewer)\b)"
-    r"(?!(?-i:some|something|only|the (?:most|least|same|following)|at (?:least|most)|information)\b)"
-    r"(?P<plain>(?:(?!\b(?-i:or|but|who|whose|which|when|where|why|how|if|because)\b)[^\"“”„«»]){1,200}?))"
-)
-FORMS = [
-    re.compile(rf"{form}(?: at all| in (?:it|them))?(?:, (?:thanks|please))?[ ?.!]*", re.I)
-    for form in (
-        f"{DOCUMENTS} {VERBS}{WORDS}",
-        rf"{DOCUMENTS}(?: where| in which)? (?:is|are|was|were) {WORDS} {MENTIONED}(?: in| at)?",
-        rf"{DOCUMENTS} (?:where |in which )?{WORDS} (?:is|are|was|were|gets?|got) {MENTIONED}(?: in| at)?",
-        rf"{DOCUMENTS}(?: where| in which| does| did)? {WORDS} (?:appear|occur|come|show)s?(?: up)?(?: in)?",
-        rf"where (?:is|are|was|were) {WORDS} {MENTIONED}",
-        rf"(?:is|are|was|were) {WORDS} {MENTIONED},? (?:and )?(?:where|(?:in |on )which {PAPERS})",
-    )
-]
+FORMS = patterns("documents.forms")
 
 
 def mentioned_words(question: str) -> str:

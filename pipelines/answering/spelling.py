@@ -9,6 +9,7 @@ from ...index.analysis import NAME, STOP_WORDS, Analyzer, Token
 from ...index.live_postings import prefix_distances
 from ...index.snapshot import Snapshot
 from ...models.model_files import base_vocabulary
+from ..understanding.patterns import words
 
 MIN_LETTERS = 4  # of a word that is corrected: one edit often turns a shorter word into another
 MIN_LETTERS_OF_TWO = 8  # of a word that may be two edits away
@@ -18,10 +19,7 @@ N_PASSAGES = 3  # passages per term that are searched for its words
 QUOTES = tuple('"“„«')
 
 # Words that, like stop words, say nothing about the topic of a question. The index still searches by them.
-FUNCTION_WORDS = STOP_WORDS | frozenset(
-    "much many more most few less least lot long often get gets got getting give gives go let make take tell "
-    "show explain describe find say says mean know need want like please us one ones thing things".split()
-)
+FUNCTION_WORDS = STOP_WORDS | {*words("general.function_words")}
 
 
 def spelling_of(typed: str, snapshot: Snapshot, analyzer: Analyzer, understood: str = "") -> Spelling:

@@ -41,6 +41,7 @@ from ...reader.support import Checker
 from ..folders import Root
 from ..json_records import filter_record, hit_record, place_record, spelling_record
 from ..plain_text import language_hint, shown
+from ..understanding.patterns import pattern
 from .ask import place_of
 from .candidates import passage_sentences
 from .filters import count_unread
@@ -58,9 +59,9 @@ PROMPT_TOKENS = 600  # of the sentences that a generator reads for a question
 LINE_TOKENS = 4  # for the number of a line
 CONTEXT_TOKENS = 4096  # of a generator that states no limit
 MIN_CITED = 0.3  # relevance of the first cited sentence, and of the quoted answer
-NUMBER_ASKED = re.compile(r"\b(?:how (?:many|much|long|often|old|far|big|high)|when|year|date)\b", re.I)
-NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|half|twice)\b", re.I)
-ASKS = re.compile(r"\A(?:who|whose|what|when|where|why|how|which)\b|\?\Z")
+NUMBER_ASKED = pattern("asks.number")
+NUMBER = pattern("asks.number_told")
+ASKS = pattern("asks.question")
 MIN_BEFORE = 2  # words before the question in a sentence that repeats it
 MAX_SIMILARITY = 0.8  # of the terms of two sentences that are both chosen
 MIN_TERMS = 6  # of a complete sentence

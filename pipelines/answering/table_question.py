@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...index.analysis import STOP_WORDS
+from ..understanding.patterns import entries, family, mapping, pattern, words
 from .column_names import MEANINGS, MEANT, SIMILAR
-from .table_text import DATE, DURATION, MONTHS, NO, TIMES, YES, TableText, parse_value
+from .table_text import DATE, DURATION, NO, TIMES, YES, TableText, parse_value
 
 Similarities = Callable[[Sequence[str], tuple[str, ...]], NDArray[np.float32]]
 
@@ -26,140 +27,51 @@ NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
 MEASURES = ("number", DURATION)  # of sizes and times
 KINDS = {
-    "when": (*TIMES, DURATION),
-    "much": NUMERIC,
-    "many": NUMERIC,
-    **dict.fromkeys("cost costs pay paid spend spent cheapest cheaper expensive".split(), ("money",)),
-    **dict.fromkeys("long far heavy tall high deep fast old loud wide".split(), MEASURES),
-    "who": ("words",),
-    "where": ("words",),
-    "fastest": (DURATION,),
-    "earliest": TIMES,
-    "latest": TIMES,
+    word: tuple(kinds.split()) for row, kinds in mapping("table_words.kinds").items() for word in row.split()
 }
-ASKING = re.compile(
-    r"\b(?:(?P<job>what do(?:es)?\b(?=.* do\W*$))|(?P<cost>how much (?:is|are|was|were))"
-    r"|how (?P<how>[a-z]+)|who|whose|when|where)\b"
-)
-AMOUNT = re.compile(r"(?:what|how much)\b")
-COST = re.compile(r"\b(?:cost|price|pay|paid|charge)\b|^how much (?:is|are|was|were) (?:an?|one)\b")
-# Words that ask for nothing of their own.
-LIGHT = frozenset(
-    (
-        "list tabl includ cost allow come offer support get got make made give given name call number "
-        "amount valu show hold held take taken happen occur use part one ones per total mani "
-        "pleas tell know want find look s t alreadi current exact normal usual actual now "
-        "right today thing money us hi hello thank guy altogeth singl anyon someon everyon column row medal "
-        "chart roster person peopl overal competitor play record compet particip receiv achiev win won "
-        "place finish serv score sold sell locat need let like go went gone buy bought "
-        "work live belong keep kept stand came bring brought fit ran run"
-    ).split()
-)
-# Words that change what is asked: an operation has to explain them.
-OPERATORS = frozenset(
-    (
-        "after before below above most more less fewer than between other both under over once average next "
-        "better best worst combined highest lowest largest smallest longest shortest least first last longer "
-        "previous represented tallest heaviest latest newest youngest deepest oldest cheapest earliest "
-        "lightest slowest fastest maximum minimum biggest fewest farthest furthest cheaper older younger "
-        "heavier not no never without"
-    ).split()
-)
-# Words in front of a noun.
-BEFORE_NOUN = frozenset(
-    "the a an of for in on from by with my our your this each every many much which what whose about".split()
-)
-PAID = frozenset("pay paid spend spent charg price cost".split())
-AUXILIARIES = frozenset("is are was were be do does did has have had can could will would should".split())
+ASKING = pattern("asked_column.question")
+AMOUNT = pattern("costs.amount")
+COST = pattern("costs.asked")
+LIGHT = frozenset(words("table_words.light"))
+OPERATORS = frozenset(words("table_words.operators"))
+BEFORE_NOUN = frozenset(words("table_words.before_noun"))
+PAID = frozenset(words("table_words.paid"))
+AUXILIARIES = frozenset(words("table_words.auxiliaries"))
 REWRITTEN = [
-    (re.compile(r"\b(?:at |by )?what time\b"), "when"),
-    (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:more|higher|above|greater)\b"), r"at least \1"),
-    (re.compile(r"\b(?<![0-9,.])([0-9][0-9,.]{0,20}) or (?:less|fewer|lower|below)\b"), r"at most \1"),
-    (
-        re.compile(r"^(?!by how|how much)(.*)\b(?:between|from) ([0-9]{4}) (?:and|to|until) ([0-9]{4})\b"),
-        r"\1at least \2 at most \3",
-    ),
-    (re.compile(r"(?<=[a-z] )[$€£](?=[0-9])"), ""),
+    *((pattern(name), to) for name in family("rewriting") if (to := entries()[name].get("to")) is not None),
     *(
         (re.compile(rf"\b(than|least|most|over|under) {word}\b"), rf"\1 {number}")
-        for number, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)
+        for number, word in enumerate(words("rewriting.number_words"), start=1)
     ),
 ]
 COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
-    **dict.fromkeys(
-        "more than|over|above|greater than|larger than|higher than|longer than|after".split("|"), gt
-    ),
-    **dict.fromkeys("less than|under|below|fewer than|lower than|shorter than|before".split("|"), lt),
-    **dict.fromkeys("at least|no less than|a minimum of".split("|"), ge),
-    **dict.fromkeys("at most|no more than|up to".split("|"), le),
+    **dict.fromkeys(words("limits.greater"), gt),
+    **dict.fromkeys(words("limits.less"), lt),
+    **dict.fromkeys(words("limits.at_least"), ge),
+    **dict.fromkeys(words("limits.at_most"), le),
 }
-LIMIT = re.compile(
-    rf"\b({'|'.join(COMPARISONS)}) (?:the |a )?([0-9][0-9,]*(?:\.[0-9]+)?)(?!\w)(?: ?%| percent)?"
-)
-BEFORE_SUPERLATIVE = r"(?<!\bat )\b(?:(?:the|has|had|have|with|was) )*"
-LARGEST = re.compile(
-    BEFORE_SUPERLATIVE + r"(?:most expensive|most|highest|largest|biggest|greatest|longest|best|maximum|"
-    r"tallest|heaviest|latest|newest|youngest|deepest|farthest|furthest|slowest)\b"
-)
-SMALLEST = re.compile(
-    BEFORE_SUPERLATIVE
-    + r"(?:least expensive|least|lowest|smallest|shortest|fewest|minimum|cheapest|worst|earliest|oldest|"
-    r"lightest|fastest)\b"
-)
-LISTED = r"\b(?: (?:listed|(?:in|on) the (?:list|table|chart)))?"
-NO_END = r"(?! names?\b| [0-9]| (?:two|three|four|five|ten)\b| for\b)"
-FIRST = re.compile(rf"\b(?:first|top)(?: time)?{NO_END}{LISTED}")
-LAST = re.compile(rf"\b(?:last|bottom|final)(?: time)?{NO_END}{LISTED}")
-BEFORE_NEIGHBOUR = (
-    r"\b(?:(?:came|comes?|ended|up|is|was|listed|immediately|directly|right|just|ranked|won|finished) )*"
-)
-AFTER = re.compile(
-    BEFORE_NEIGHBOUR
-    + r"(?:next (?:[a-z]+ ){0,3}?(?=after))?(?:after|following|follow(?:s|ed)|succeeded|below|next to)\b"
-)
-BEFORE = re.compile(BEFORE_NEIGHBOUR + r"(?:before|prior to|previous to|preced(?:ing|es|ed)|above)\b")
-COUNT = re.compile(
-    r"\b(?:how many|(?:what (?:is|was|are|were) )?(?:the )?(?:total )?number of|count of)\b"
-    r"(?: times| different)?"
-)
-SUM = re.compile(
-    r"\b(?:(?:in )?total|combined|altogether|all together|together|in all|sum of|come to|add up to)\b"
-    r"(?: (?:number|amount) of)?"
-)
-SPENT = re.compile(r"\bhow much(?= (?:[a-z]+ )?(?:did|do|does|was|were|have|has)\b)")
-# At the end and before some words, "mean" is a verb.
-MEAN = re.compile(
-    r"\b(?:average|(?<=the )mean|mean(?! (?:in|by|for|when|if|to)\b|\W*$))\b(?!.*(?<!the )\bmean\W*$)"
-    r"(?: number of)?"
-)
-DIFFERENCE = re.compile(
-    r"\bhow (?:many|much) (?:(?:more|fewer|less|longer|higher|larger|greater)\b|[a-z]{2,12}er\b(?=.* than ))"
-    r"|\b(?:by how (?:much|many)|how (?:much|many)(?= [a-z ]{1,30} between))\b"
-    r"|\bdiffer(?:ence)?\b(?: in| of| between)?"
-)
-COMPARATIVE = re.compile(
-    r"\b(?:(?P<up>more|higher|larger|bigger|greater|longer|better|later|taller|most|heavier|farther|further)|"
-    r"less|fewer|lower|smaller|shorter|earlier|first|cheaper|lighter|least|sooner|older|worse)\b"
-)
-NEGATION = re.compile(r"\b(?:not|never|without|no|[a-z]+n't)\b")
-DECLINED = re.compile(
-    r"\b(?:same|more(?: or |/)less|consecutive|in a row|percent(?:age)? of|except|besides|other than)\b"
-)
-WH = re.compile(
-    r"\b(?:which|what|whose)\b(?: (?:is|was|are|were) the (?:name|title|number) of)?(?: the)?(?: one)?"
-)
-# "Which rooms", "on which days" and the like.
-SEVERAL = re.compile(
-    r"\b(?:which|what) (?:[a-z]+ )?(?!is\b|was\b|does\b|has\b)[a-z]+(?<!s)s\b(?! (?:is|was|does|has)\b)"
-    r"|\b(?:what|which|who) (?:all|are|were)\b"
-)
-DATE_OF = re.compile(
-    rf"\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?(?:{'|'.join(MONTHS)})[a-z]*(?:,? [0-9]{{4}})?\b"
-    rf"|\b(?:{'|'.join(MONTHS)})[a-z]* [0-3]?[0-9](?:st|nd|rd|th)?(?:,? [0-9]{{4}})?\b"
-)
-YES_NO = re.compile(r"(?:is|are|was|were|do|does|did|has|have|had|can)\b")
-CAPITAL = re.compile(r"(?<=[a-z,'] )[A-Z][\w-]*")
-RANKS = re.compile(r"#|\b(?:rank|pos(?:ition)?|nos?|numbers?|year|id|place|grid|lane|draw)\b", re.I)
+LIMIT = pattern("limits.limit")
+LARGEST = pattern("superlatives.largest")
+SMALLEST = pattern("superlatives.smallest")
+FIRST = pattern("ends.first")
+LAST = pattern("ends.last")
+AFTER = pattern("neighbours.after")
+BEFORE = pattern("neighbours.before")
+COUNT = pattern("counts.count")
+SUM = pattern("sums.sum")
+SPENT = pattern("sums.spent")
+MEAN = pattern("means.mean")
+DIFFERENCE = pattern("differences.difference")
+COMPARATIVE = pattern("comparing.comparative")
+EITHER = pattern("comparing.either")
+NEGATION = pattern("cells_of_yes.negation")
+DECLINED = pattern("undone.declined")
+WH = pattern("asked_column.after")
+SEVERAL = pattern("asked_column.several")
+DATE_OF = pattern("dated.date")
+YES_NO = pattern("cells_of_yes.yes_no")
+CAPITAL = pattern("table_words.capital")
+RANKS = pattern("table_words.ranks")
 
 
 def meant_names(table: TableText, word: str) -> dict[str, int]:
@@ -219,8 +131,8 @@ class Question:
         self.table = table
         self.capitals = {word.lower() for word in CAPITAL.findall(text)}.difference(text.split())
         self.text = text.lower().replace("’", "'")
-        for pattern, replacement in REWRITTEN:
-            self.text = pattern.sub(replacement, self.text)
+        for form, replacement in REWRITTEN:
+            self.text = form.sub(replacement, self.text)
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]

@@ -236,8 +236,7 @@ def fetch_base(
     json: opt.Json = False,
 ) -> None:
     """Get an encoder that training alone reads; every file is checked by its sha256."""
-    from ..training.base import BASES
-    from ..training.base import fetch_base as fetch
+    from ..training.base import BASES, fetch_base as fetch
 
     with progress() as report:
         written = fetch(folder, BASES[name], source, report)

@@ -1,7 +1,7 @@
 """Hits and readings that are stored once, so that other decisions about the same questions take minutes.
 
-`RecordedRetriever` and `RecordedReader` stand in for the ones they wrap. What they were asked before comes from
-a file of JSON lines; anything else is computed and added to it, so that an interrupted run resumes.
+`RecordedRetriever` and `RecordedReader` stand in for the ones they wrap. What they were asked before comes
+from a file of JSON lines; anything else is computed and added to it, so that an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -41,9 +41,11 @@ class Recording:
             raise DataMalformed(f"{path} cannot be read: {error!r}. Remove it to start anew") from error
 
     def __contains__(self, key: str) -> bool:
+        """True for a key with a value."""
         return key in self._values
 
     def __getitem__(self, key: str) -> Any:
+        """The value of a key."""
         return self._values[key]
 
     def add(self, values: Iterable[tuple[str, Any]]) -> None:
@@ -115,9 +117,7 @@ class RecordedReader:
         if not self._reads_alone:
             keys = [[_key(key, *group) for key in group] for group in keys]
         unknown = [
-            number
-            for number, group in enumerate(keys)
-            if not all(key in self._recording for key in group)
+            number for number, group in enumerate(keys) if not all(key in self._recording for key in group)
         ]
         if unknown:
             read = self._reader.read(

