@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.corpora.datasets.folder_questions import domains_of
+from spanwise.corpora.datasets.folder_questions import domains_of, everyday_wordings
 from spanwise.corpora.sentences import sentence_spans
 from spanwise.eval.calibration import fit_listwise
 from spanwise.eval.questions import holds_answer
@@ -36,10 +36,10 @@ from spanwise.models.load import read_checkpoint
 from spanwise.models.model_files import find_model
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.pipelines.cli.show import progress
+from spanwise.pipelines.evaluation.asked_folders import wordings_of
 from spanwise.pipelines.evaluation.corpus import read_questions
 from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER
 from spanwise.pipelines.open import open_encoded
-from spanwise.pipelines.training.candidate_observations import everyday_wordings, wordings_of
 from spanwise.reader.labels import LabelStore, label_pairs
 from spanwise.reader.load import load_reader
 from spanwise.reader.span_reader import pair_of

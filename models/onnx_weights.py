@@ -42,7 +42,9 @@ def bert_weights(model: bytes) -> dict[str, Floats]:
         fields = list(_fields(graph))
         tensors = dict(_tensor(field.content) for field in fields if field.number == INITIALIZER)
         weights = {
-            name: tensor for name, tensor in tensors.items() if tensor.dtype == np.float32 and tensor.ndim
+            name: tensor.astype(np.float32)
+            for name, tensor in tensors.items()
+            if tensor.dtype == np.float32 and tensor.ndim
         }
         for name in tensors:
             if name.endswith(QUANTIZED) and "::" not in name:

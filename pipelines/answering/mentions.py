@@ -47,12 +47,21 @@ def mentioned_words(question: str) -> str:
     return asked["quoted"] or (plain if has_content else "")
 
 
+def list_of_documents(
+    spelling: Spelling, snapshot: Snapshot, analyzer: Analyzer, selection: Selection | None
+) -> Answer | None:
+    """All documents that mention the words of a question, if it asks for them; else None."""
+    if not mentioned_words(spelling.understood or spelling.question):
+        return None
+    return mentions(spelling, snapshot, analyzer, selection)
+
+
 def mentions(
     spelling: Spelling,
     snapshot: Snapshot,
     analyzer: Analyzer,
     selection: Selection | None,
-    retriever: Retriever | None,
+    retriever: Retriever | None = None,
 ) -> Answer:
     """All documents that mention the words of a question, which may be the words alone.
 

@@ -10,7 +10,6 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +100,7 @@ class RecordedReader:
 
     def __init__(self, reader: Reader, recording: Recording) -> None:
         self.digest = reader.digest
-        self.answers_null = reader.answers_null
+        self.answers_null = getattr(reader, "answers_null", True)
         self._reader = reader
         self._recording = recording
         self._reads_alone = not isinstance(reader, SecondReader)
@@ -168,16 +167,25 @@ def _spans_value(spans: Sequence[ScoredSpan]) -> list[Any]:
 def _spans(value: Sequence[Any], passage: Passage) -> list[ScoredSpan]:
     numbers, *rows = value
     mass = numbers and PassageMass(*numbers)
-    return [
-        replace(
-            ScoredSpan(passage.span(start, end), passage, 0.0, 0.0),
-            verdict=verdict,
-            is_list_question=is_list_question,
-            mass=mass,
-            **{name: math.nan if x is None else x for name, x in zip(NUMBERS, values, strict=True)},
+    spans = []
+    for start, end, verdict, is_list_question, *values in rows:
+        score, null_score, relevance, support, yes = (math.nan if x is None else x for x in values)
+        span = passage.span(start, end)
+        spans.append(
+            ScoredSpan(
+                span,
+                passage,
+                score,
+                null_score,
+                relevance,
+                support,
+                verdict,
+                is_list_question,
+                mass,
+                yes,
+            )
         )
-        for start, end, verdict, is_list_question, *values in rows
-    ]
+    return spans
 
 
 def _or_none(value: float) -> float | None:

@@ -34,7 +34,7 @@ from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, D
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
-from ..answering.mentions import mentioned_words, mentions
+from ..answering.mentions import list_of_documents, mentions
 from ..answering.spelling import spelling_of
 from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels, default_retriever
 
@@ -181,14 +181,13 @@ class OpenCommit:
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
         spellings = [self.spelling(question, options.history) for question in questions]
-        lists = {
-            spelling: self.mentions(spelling, options.where)
-            for spelling in spellings
-            if mentioned_words(spelling.understood or spelling.question)
-        }
-        others = [spelling for spelling in spellings if spelling not in lists]
+        selection = self.selection(options.where)
+        lists = [
+            list_of_documents(spelling, self.snapshot, self.analyzer, selection) for spelling in spellings
+        ]
+        others = [spelling for spelling, answer in zip(spellings, lists, strict=True) if answer is None]
         rest = iter(self.answerer(options, on_progress=on_progress).answer(others) if others else ())
-        return [lists.get(spelling) or next(rest) for spelling in spellings]
+        return [answer or next(rest) for answer in lists]
 
     def mentions(
         self, spelling: Spelling, where: Filter | None, retriever: Retriever | None = None

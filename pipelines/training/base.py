@@ -66,7 +66,7 @@ class Base:
     hub: tuple[str, str] = ("", "")
 
 
-MPNET_FILES: Mapping[str, Content] = {
+MPNET_FILES = {
     "config.json": Content(571, "d46a3e04ded82bba22528424480697d394eeda6a27484e08c5bb2bdf5906cfa0"),
     "tokenizer.json": Content(466021, "b8be2c30ba5dd723a6d5ee26d013da103d5408d92ddcb23747622f9e48f1d842"),
     "tokenizer_config.json": Content(363, "67f2ff7e223518e729869bb3a70f0caf8368fe549383fc11cfe2dfb42fffc268"),
@@ -78,7 +78,7 @@ MPNET_FILES: Mapping[str, Content] = {
         437971872, "78c0197b6159d92658e319bc1d72e4c73a9a03dd03815e70e555c5ef05615658"
     ),
 }
-SMALL_TOKENIZER: Mapping[str, Content] = {
+SMALL_TOKENIZER = {
     "tokenizer.json": Content(711661, "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448"),
     "tokenizer_config.json": Content(
         1272, "7b082b48a08a0b5c5939d99472e33addce3d96202155e33f7928cecd171186a0"

@@ -12,7 +12,7 @@ and for each kind of wording.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, chain
 from pathlib import Path
@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from spanwise.types import ProgressCallback, no_progress
+from spanwise.types import AskOptions, ProgressCallback, no_progress
 
 from ...eval.calibration import aurc, expected_calibration_error, fit_listwise, fit_logistic, threshold_at
-from ...models.model_files import FAST
+from ...eval.questions import QuestionRecord
 from ...reader.evidence import (
     FEATURES,
     SHARED_PASSAGES,
@@ -33,13 +33,14 @@ from ...reader.evidence import (
     UnseenFolders,
 )
 from ...reader.load import CALIBRATION, load_reader
-from ...reader.second_reader import SecondReader
 from ...retrieval.retrievers import stages_of
 from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_CANDIDATES
+from ..evaluation.asked_folders import AskedFolder, asked_folders
 from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
 from .candidate_observations import Observation, ObservedCandidate, observe
 from .verdicts import fit_verdicts
 
+RUN = Path("run") / "calibration"
 FIRST = (SHARED_PASSAGES, 12)  # passages that may be read first
 MAX_CHANGED = 0.01  # share of questions with another answer when reading ends early
 MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
@@ -47,6 +48,7 @@ MAX_FALSE_OF_FOLDER = 0.15  # the same of one folder, if it has LEAST_ABSENT suc
 LEAST_ABSENT = 20
 MAX_LOST = 0.003  # share of the questions that a small reader may lose where it is sure
 MAX_MISSED = 0.005  # share whose right answer or candidate it may miss where it is sure that there is none
+LEAST = 1e-9  # the lowest threshold that is one
 CONFIDENCE = ("relevance", "length")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
 right answers looks like one without any."""
@@ -70,24 +72,30 @@ class Judgement:
 
     confidence: in the best candidate; 0 without one.
     right: true if the candidate is right as it is shown.
-    right_span: true if its span alone is right.
     answerable: true for a question with an answer.
-    everyday: true for an everyday wording.
-    passage_right: as in `Observation`.
     candidates: for each candidate shown if the question is declined, whether it is right.
     """
 
     confidence: float
     right: bool
-    right_span: bool
     answerable: bool
-    everyday: bool
-    passage_right: bool | None
     candidates: tuple[bool, ...]
 
     def shows(self, threshold: float) -> bool:
         """True if the answer is right, or one of the candidates where the question is declined."""
         return self.right if self.confidence >= threshold else any(self.candidates)
+
+
+@dataclass(frozen=True, slots=True)
+class FoldFit:
+    """What is fitted on all folders but one.
+
+    calibration: with the threshold of all folders.
+    small: that of the small reader of a pair, or None.
+    """
+
+    calibration: Calibration
+    small: Calibration | None = None
 
 
 def calibrate(
@@ -99,44 +107,87 @@ def calibrate(
     every: int = 1,
     yes_no: Path | None = None,
 ) -> CalibrationResult:
-    """The calibration of the reader in a folder; its `run/calibration` gets the observations.
+    """The calibration of the reader in a folder; its `run/calibration` keeps hits and readings.
 
-    `folders` and `every` as for `observe`, `yes_no` as for `fit_verdicts`. The figures of `held_out` are on
-    each folder by a fit on the others, over all folders; its `plain` and `everyday` have the figures of these
-    wordings, or None.
-    ValueError for too few questions, and for a single folder.
+    `folders` and `every` as for `asked_folders`, `yes_no` as for `fit_verdicts`. The figures of `held_out`
+    are those of the answers that `ask` gives about each folder, by a fit on the others; its `plain` and
+    `everyday` have the figures of these wordings, or None. ValueError for too few questions, and for a single
+    folder.
     """
-    loaded = load_reader(str(reader))
-    observations = observe(folders, reader, full_name(retriever), k, on_progress, every)
-    groups = sorted({observation.group for observation in observations})
-    is_pair = isinstance(loaded, SecondReader)
-    if len(groups) < 2:
-        raise ValueError(f"{folders} has questions about {len(groups)} folder; expected two or more")
-    fitted_on = f"{len(observations)} questions about {', '.join(groups)}, {retriever}"
-    ends_early = loaded.answers_null and not is_pair  # which reads all at once
-    whole = fit(observations, loaded.digest, fitted_on, ends_early)
-    by_group = judged_apart(observations, groups, ends_early)
+    options = AskOptions(k=k, retriever=full_name(retriever), reader=str(reader))
+    with asked_folders(folders, reader / RUN, options, every, on_progress) as asked:
+        if len(asked) < 2:
+            raise ValueError(f"{folders} has questions about {len(asked)} folder; expected two or more")
+        for folder in asked:
+            folder.record(on_progress)
+        whole, fits = fit_folders(asked, full_name(retriever), on_progress)
+        held_out = held_out_answers(asked, fits, on_progress)
+    figures = asdict(whole) | {"held_out": held_out}
+    if yes_no is not None:
+        rule, figures["verdicts"] = fit_verdicts(load_reader(str(reader)), yes_no, on_progress)
+        whole = replace(whole, verdicts=rule)
+    return CalibrationResult(whole, figures)
+
+
+def fit_folders(
+    asked: Sequence[AskedFolder], retriever: str, on_progress: ProgressCallback = no_progress
+) -> tuple[Calibration, dict[str, FoldFit]]:
+    """The calibration fitted on all folders, and for each one that of the others, all with one threshold."""
+    answerer = asked[0].answerer
+    is_pair = asked[0].small is not None
+    ends_early = getattr(answerer.reader, "answers_null", True) and not is_pair  # which reads all at once
+    observations = []
+    alone = []
+    for number, folder in enumerate(asked):
+        on_progress("folders scored", number, len(asked))
+        observations.append(observe(folder, folder.answerer))
+        if folder.small:
+            alone.append(observe(folder, folder.small))
+    names = ", ".join(folder.domain for folder in asked)
+    every = [*chain.from_iterable(observations)]
+    fitted_on = f"{len(every)} questions about {names}, {retriever}"
+    whole = fit(every, answerer.reader.digest, fitted_on, ends_early)
+    apart = fits_apart(observations, ends_early)
+    by_group = [judge(inside, one) for inside, one in zip(observations, apart, strict=True)]
+    small: Sequence[Calibration | None] = [None] * len(asked)
     if is_pair:
-        alone = observe(folders, reader, full_name(retriever), k, on_progress, every, FAST)
-        by_small = judged_apart(alone, groups, loaded.answers_null)
+        small_fits = fits_apart(alone, True)
+        by_small = [judge(inside, one) for inside, one in zip(alone, small_fits, strict=True)]
         sure, by_group = sure_alone(by_small, by_group)
         hopeless, by_group = hopeless_alone(by_small, by_group, unseen_folders(by_group)[0])
         whole = replace(whole, sure=sure, hopeless=hopeless)
+        apart = [replace(one, sure=sure, hopeless=hopeless) for one in apart]
+        small = small_fits
     threshold, unseen = unseen_folders(by_group)
-    whole = replace(whole, threshold=threshold, unseen=unseen)
-    held_out = list(chain.from_iterable(by_group))
-    wordings = {
-        name: [judgement for judgement in held_out if judgement.everyday is everyday]
+    fits = {
+        folder.domain: FoldFit(
+            replace(one, threshold=threshold), other and replace(other, threshold=threshold)
+        )
+        for folder, one, other in zip(asked, apart, small, strict=True)
+    }
+    return replace(whole, threshold=threshold, unseen=unseen), fits
+
+
+def held_out_answers(
+    asked: Sequence[AskedFolder], fits: Mapping[str, FoldFit], on_progress: ProgressCallback = no_progress
+) -> dict[str, Any]:
+    """The figures of the answers about each folder by the fit on the others; see `answer_figures`."""
+    rows = []
+    for number, folder in enumerate(asked):
+        on_progress("folders answered", number, len(asked))
+        one = fits[folder.domain]
+        ways = [folder.decided(one.calibration, one.small, threshold) for threshold in (None, LEAST, 0.0)]
+        rows += [
+            AnsweredWording(wording.everyday, *records)
+            for wording, *records in zip(folder.wordings, *ways, strict=True)
+        ]
+    by_wording = {
+        name: [row for row in rows if row.everyday is everyday]
         for name, everyday in (("plain", False), ("everyday", True))
     }
-    by_wording = {
-        name: held_out_figures(part, threshold) if part else None for name, part in wordings.items()
+    return answer_figures(rows) | {
+        name: answer_figures(part) if part else None for name, part in by_wording.items()
     }
-    figures = asdict(whole) | {"held_out": held_out_figures(held_out, threshold) | by_wording}
-    if yes_no is not None:
-        rule, figures["verdicts"] = fit_verdicts(loaded, yes_no, on_progress)
-        whole = replace(whole, verdicts=rule)
-    return CalibrationResult(whole, figures)
 
 
 def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
@@ -203,26 +254,21 @@ def judge(observations: Sequence[Observation], calibration: Calibration) -> list
         judgement = Judgement(
             confidence,
             best is not None and best.candidate.right,
-            best is not None and best.candidate.right_span,
             observation.answerable,
-            observation.everyday,
-            observation.passage_right,
             shown_candidates(observation, calibration),
         )
         judgements.append(judgement)
     return judgements
 
 
-def judged_apart(
-    observations: Sequence[Observation], groups: Sequence[str], ends_early: bool
-) -> list[list[Judgement]]:
-    """The judgements of each folder, by a fit on the others."""
-    by_group = []
-    for group in groups:
-        inside = [observation for observation in observations if observation.group == group]
-        outside = [observation for observation in observations if observation.group != group]
-        by_group.append(judge(inside, fit(outside, "", "", ends_early)))
-    return by_group
+def fits_apart(observations: Sequence[Sequence[Observation]], ends_early: bool) -> list[Calibration]:
+    """For each folder the calibration fitted on the others."""
+    return [
+        fit(
+            [*chain.from_iterable(other for other in observations if other is not inside)], "", "", ends_early
+        )
+        for inside in observations
+    ]
 
 
 def sure_alone(
@@ -311,46 +357,70 @@ def unseen_folders(by_group: Sequence[Sequence[Judgement]]) -> tuple[float, Unse
     return threshold, UnseenFolders(len(absent), len(pooled), sum(answered), min(shares), max(shares))
 
 
-def held_out_figures(judgements: Sequence[Judgement], threshold: float) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class AnsweredWording:
+    """The answers to a question in one wording.
+
+    everyday: true for an everyday wording.
+    shown: with the fitted threshold.
+    least: with the lowest one.
+    forced: with none declined.
+    """
+
+    everyday: bool
+    shown: QuestionRecord
+    least: QuestionRecord
+    forced: QuestionRecord
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the answer; 0 where it is declined by anything but its confidence."""
+        return (self.least.confidence or 0.0) if self.least.prediction else 0.0
+
+
+def answer_figures(rows: Sequence[AnsweredWording]) -> dict[str, Any]:
     """Shares of the questions with an answer, of those without one, and figures of the confidences.
 
-    A question is answered from `threshold` on.
-
     right: answered and right as shown.
+    wrong: answered and not right.
     right_span: answered, and the span alone is right.
     right_forced, right_span_forced: the same if no question were declined.
     right_shown: answered and right, or declined with a right candidate.
     right_at_10: right with the threshold that answers a tenth of the questions without an answer here.
-    passage_right: of the questions for which a passage with the answer was read, the reader prefers one;
-        None without any.
     false: of the questions without an answer, those answered.
+    false_by_folder: the same by folder.
     absent_shown: of these, those answered or declined with candidates.
     ece: calibration error over 15 bins of equal mass.
     aurc: area under risk against coverage.
     """
-    present = [judgement for judgement in judgements if judgement.answerable]
-    absent = [judgement for judgement in judgements if not judgement.answerable]
-    strict = threshold_at([judgement.confidence for judgement in absent], MAX_FALSE)
-    passages = [judgement.passage_right for judgement in present if judgement.passage_right is not None]
-    confidences = [judgement.confidence for judgement in judgements]
-    outcomes = [float(judgement.right) for judgement in judgements]
+    present = [row for row in rows if row.shown.answerable]
+    absent = [row for row in rows if not row.shown.answerable]
+    strict = threshold_at([row.confidence for row in absent], MAX_FALSE)
+    confidences = [row.confidence for row in rows]
+    outcomes = [row.least.scores.get("right", 0.0) for row in rows]
+    folders = dict.fromkeys(row.shown.system for row in absent)
 
     return {
-        "right": _share([each.right and each.confidence >= threshold for each in present]),
-        "right_span": _share([each.right_span and each.confidence >= threshold for each in present]),
-        "right_forced": _share([each.right for each in present]),
-        "right_span_forced": _share([each.right_span for each in present]),
-        "right_shown": _share([each.shows(threshold) for each in present]),
-        "right_at_10": _share([each.right and each.confidence >= strict for each in present]),
-        "passage_right": _share(passages) if passages else None,
-        "false": _share([each.confidence >= threshold for each in absent]),
-        "absent_shown": _share([each.confidence >= threshold or bool(each.candidates) for each in absent]),
+        "questions": len(rows),
+        "right": _share([row.shown.scores["right"] for row in present]),
+        "wrong": _share([bool(row.shown.prediction) and not row.shown.scores["right"] for row in present]),
+        "right_span": _share([row.shown.scores["right_span"] for row in present]),
+        "right_forced": _share([row.forced.scores["right"] for row in present]),
+        "right_span_forced": _share([row.forced.scores["right_span"] for row in present]),
+        "right_shown": _share([row.shown.scores["right_shown"] for row in present]),
+        "right_at_10": _share([row.least.scores["right"] and row.confidence >= strict for row in present]),
+        "false": _share([not row.shown.scores["declined"] for row in absent]),
+        "false_by_folder": {
+            name: _share([not row.shown.scores["declined"] for row in absent if row.shown.system == name])
+            for name in folders
+        },
+        "absent_shown": _share([not row.shown.scores["nothing_shown"] for row in absent]),
         "ece": expected_calibration_error(confidences, outcomes, equal_mass=True),
         "aurc": aurc(confidences, outcomes),
     }
 
 
-def _share(outcomes: Sequence[bool]) -> float:
+def _share(outcomes: Sequence[float]) -> float:
     return sum(outcomes) / max(1, len(outcomes))
 
 

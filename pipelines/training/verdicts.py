@@ -15,7 +15,7 @@ from ...eval.calibration import fit_logistic
 from ...reader.evidence import VerdictRule
 from ...reader.protocol import Reader
 from ..answering.ask import N_BEST
-from .candidate_observations import QUESTIONS_AT_ONCE
+from ..evaluation.asked_folders import QUESTIONS_AT_ONCE
 from .questions import item_passage
 
 SURE = 0.92  # share of the verdicts shown that are right

@@ -1,0 +1,137 @@
+"""Folders with questions, and everything that answers them as it is shipped; hits and readings are recorded.
+
+`DIR/DOMAIN.jsonl`, or the same with `.gz`, has the questions about the folder `DIR/DOMAIN`. A checkout has
+everyday wordings of many questions (see corpora/questions/README.md); each is asked as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spanwise.types import AskOptions, ProgressCallback, no_progress
+
+from ...corpora.datasets.folder_questions import domains_of, everyday_wordings, wording_key
+from ...eval.questions import FolderQuestion, QuestionRecord
+from ...reader.evidence import Calibration
+from ...reader.second_reader import SecondReader
+from ..answering.ask import Answerer, AnswerTrace
+from ..answering.mentions import list_of_documents
+from ..answering.spelling import spelling_of
+from ..open import open_encoded
+from .corpus import read_questions
+from .folder import folder_record
+from .recorded import RecordedReader, RecordedRetriever, Recording
+from .results import digest
+
+QUESTIONS_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A question as it is asked: as it was written first, or in everyday words."""
+
+    question: FolderQuestion
+    everyday: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFolder:
+    """A folder with its questions.
+
+    domain: its name.
+    wordings: each question, followed by its everyday wordings.
+    answerer: answers with the defaults, without a calibration.
+    small: the same with the small reader of a pair; None for a reader alone.
+    """
+
+    domain: str
+    wordings: Sequence[Wording]
+    answerer: Answerer
+    small: Answerer | None
+
+    def record(self, on_progress: ProgressCallback = no_progress) -> None:
+        """Searches for all questions and reads all hits, where that is not recorded yet."""
+        texts = [self.searched(wording) for wording in self.wordings]
+        for begin in range(0, len(texts), QUESTIONS_AT_ONCE):
+            on_progress(f"questions about {self.domain}", begin, len(texts))
+            batch = texts[begin : begin + QUESTIONS_AT_ONCE]
+            hits = self.answerer.retriever.search(batch, self.answerer.options.k)
+            for answerer in filter(None, (self.small, self.answerer)):
+                answerer.read(batch, hits)
+
+    def searched(self, wording: Wording) -> str:
+        """The text of a question as it is searched and read."""
+        return spelling_of(wording.question.question, self.answerer.snapshot, self.answerer.analyzer).text
+
+    def decided(
+        self, calibration: Calibration, small: Calibration | None, threshold: float | None = None
+    ) -> list[QuestionRecord]:
+        """The judged answer to each question with these calibrations, as `ask` gives it."""
+        options = replace(self.answerer.options, threshold=threshold)
+        answerer = replace(self.answerer, calibration=calibration, options=options)
+        if self.small and small:
+            answerer = replace(answerer, first=replace(self.small, calibration=small, options=options))
+        records = []
+        for wording in self.wordings:
+            trace = self.trace(answerer, wording)
+            records.append(folder_record(wording.question, trace.answer, trace.hits, options.k, self.domain))
+        return records
+
+    def trace(self, answerer: Answerer, wording: Wording) -> AnswerTrace:
+        """The answer to a question: a list of documents where that is asked for."""
+        spelling = spelling_of(wording.question.question, answerer.snapshot, answerer.analyzer)
+        documents = list_of_documents(spelling, answerer.snapshot, answerer.analyzer, answerer.selection)
+        if documents is not None:
+            return AnswerTrace(documents, spelling, (), (), (), answerer.calibration)
+        return answerer.trace([spelling])[0]
+
+
+@contextmanager
+def asked_folders(
+    folders: Path,
+    run: Path,
+    options: AskOptions,
+    every: int = 1,
+    on_progress: ProgressCallback = no_progress,
+) -> Iterator[list[AskedFolder]]:
+    """The folders in `folders`; `run` gets their indexes, hits and readings.
+
+    Every n-th question of a folder is asked, in all its wordings. ValueError for `every` below 1.
+    """
+    if every < 1:
+        raise ValueError(f"every is {every}; expected 1 for all questions, or more")
+    everyday = everyday_wordings()
+    with ExitStack() as stack:
+        asked = []
+        for domain, path in domains_of(folders).items():
+            wordings = wordings_of(read_questions(path)[::every], everyday)
+            library = stack.enter_context(
+                open_encoded(folders / domain, run / f"index-{domain}", [str(options.retriever)], on_progress)
+            )
+            plain = library.answerer(options, calibrated=False)
+            with library.reading() as snapshot:
+                documents = digest({name: state.sha256 for name, state in snapshot.files().items()})
+            hits = Recording(run / f"hits-{domain}.jsonl")
+            retriever = RecordedRetriever(plain.retriever, hits, plain.snapshot, documents)
+            reader = RecordedReader(plain.reader, Recording(run / f"readings-{domain}.jsonl"))
+            answerer = replace(plain, retriever=retriever, reader=reader)
+            small = None
+            if isinstance(plain.reader, SecondReader):
+                alone = RecordedReader(plain.reader.first, Recording(run / f"small-{domain}.jsonl"))
+                small = replace(answerer, reader=alone)
+            asked.append(AskedFolder(domain, wordings, answerer, small))
+        yield asked
+
+
+def wordings_of(questions: Sequence[FolderQuestion], everyday: Mapping[str, Sequence[str]]) -> list[Wording]:
+    """Each question, followed by its everyday wordings, which are given by `wording_key`."""
+    wordings = []
+    for question in questions:
+        wordings.append(Wording(question, question.everyday))
+        for number, text in enumerate(everyday.get(wording_key(question.question), ()), start=1):
+            reworded = replace(question, id=f"{question.id}-{number}", question=text)
+            wordings.append(Wording(reworded, everyday=True))
+    return wordings
