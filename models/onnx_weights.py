@@ -16,12 +16,24 @@ from numpy.typing import NDArray
 from spanwise.errors import ModelRejected
 
 GRAPH = 7  # field of ModelProto
-NODE, INITIALIZER = 1, 5  # of GraphProto
-INPUT, NODE_NAME = 1, 3  # of NodeProto
-DIMS, DATA_TYPE, FLOATS, INTEGERS, TENSOR_NAME, RAW = 1, 2, 4, 5, 8, 9  # of TensorProto
+NODE = 1  # of GraphProto
+INITIALIZER = 5
+INPUT = 1  # of NodeProto
+NODE_NAME = 3
+DIMS = 1  # of TensorProto
+DATA_TYPE = 2
+FLOATS = 4
+INTEGERS = 5
+TENSOR_NAME = 8
+RAW = 9
 TYPES = {1: np.float32, 2: np.uint8, 3: np.int8}
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-QUANTIZED, SCALE, ZERO_POINT = "_quantized", "_scale", "_zero_point"
+VARINT = 0  # wire types
+FIXED64 = 1
+BYTES = 2
+FIXED32 = 5
+QUANTIZED = "_quantized"
+SCALE = "_scale"
+ZERO_POINT = "_zero_point"
 PRODUCT = "/MatMul_quant"
 Floats = NDArray[np.float32]
 

@@ -23,6 +23,7 @@ MEANT = 0.85
 SIMILAR = 0.55
 MAX_NAMES = 40  # columns; the names of wider tables are compared by their words alone
 MAX_TABLES = 32  # whose names are kept as vectors
+MAX_QUESTIONS = 8  # whose words are kept as vectors
 MEANINGS = mapping("columns.meanings")
 
 
@@ -30,8 +31,10 @@ class ColumnNames:
     """Compares words of questions with names of columns; `load` gives the encoder when it is first needed."""
 
     def __init__(self, load: Callable[[], TokenEncoder]) -> None:
-        self._load = load
         self._vectors = lru_cache(MAX_TABLES)(lambda names: load().encode_questions(names))
+        self._words = lru_cache(MAX_QUESTIONS)(
+            lambda words: load().encode_questions([" ".join(words), *words])
+        )
 
     def similarities(self, words: Sequence[str], names: tuple[str, ...]) -> NDArray[np.float32]:
         """The largest cosine of each word, within the question or alone, and a name: (words, names) float32.
@@ -41,7 +44,7 @@ class ColumnNames:
         similar = np.zeros((len(words), len(names)), np.float32)
         if not words or len(names) > MAX_NAMES:
             return similar
-        whole, *alone = self._load().encode_questions([" ".join(words), *words])
+        whole, *alone = self._words(tuple(words))
         ends = list(accumulate(map(len, alone)))
         for i, vectors in enumerate(alone):
             in_question = whole[ends[i] - len(vectors) : ends[i]]

@@ -27,6 +27,8 @@ def look_up(
     `similarities` compares words with names of columns.
     """
     question = Question(text, table, context, similarities)
+    if not question.meets_table():
+        return None
     is_yes_no = asked.YES_NO.match(question.text) is not None
     if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
         return None

@@ -140,8 +140,15 @@ class Question:
         silent = STOP_WORDS - operators - {"until", "till"}
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
-        self.named = self._named(similarities)
+        self.named = self._named(None)
+        if similarities and self.meets_table():
+            self.named = self._named(similarities)
         self.mentions = list(self._mentions())
+
+    def meets_table(self) -> bool:
+        """True if a word of the question names a column or begins a word of a cell."""
+        stems = {self.stems[i] for i in self.content if self.words[i] not in OPERATORS}
+        return any(self.named) or any(next(self.table.places(stem), None) for stem in stems)
 
     def _named(self, similarities: Similarities | None) -> list[dict[int, float]]:
         """How strongly the words name each column, by position."""
