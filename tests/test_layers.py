@@ -1,4 +1,4 @@
-"""The folders import one another in one direction only, and are installed below `spanwise` only."""
+"""The folders and the rooms of `pipelines` import in one direction; all are installed below `spanwise`."""
 
 import ast
 import sys
@@ -23,6 +23,34 @@ MAY_IMPORT = {
     "models": set(),
     "corpora": set(),
     "eval": set(),
+}
+# The staircase of `pipelines`, from the top. A room, a folder or a module, may import itself, the rooms that
+# are listed here, and whatever these may import. A room may be missing from the tree.
+NEXT_ROOMS = {
+    "cli": {"server", "mcp", "adapters", "training"},
+    "server": {"open"},
+    "mcp": {"open"},
+    "adapters": {"open"},
+    "training": {"evaluation"},
+    "evaluation": {"open"},
+    "open": {"cluster"},
+    "cluster": {"library"},
+    "library": {"answering"},
+    "answering": {"understanding", "tables", "parsing", "json_records"},
+    "tables": {"understanding"},
+    "understanding": {"plain_text"},
+    "parsing": {"folders"},
+    "json_records": {"plain_text"},
+    "plain_text": set(),
+    "folders": set(),
+    "__init__": {"moved"},
+    "moved": set(),
+}
+# Imports up the staircase: a module and the room that it imports. No new ones; remove those that are gone.
+UPWARD = {
+    ("answering.overview", "library"),
+    ("answering.summarize", "library"),
+    ("json_records", "answering"),
 }
 CONTRACT = {
     f"spanwise.{name}"
@@ -77,6 +105,50 @@ def test_folder_imports_only_what_lies_below_it(folder: str) -> None:
 )
 def test_an_import_against_the_direction_is_noticed(package: str, line: str) -> None:
     assert len(offences(line, package)) == 1
+
+
+def rooms_below(room: str) -> set[str]:
+    """The rooms that a room may import."""
+    return NEXT_ROOMS[room].union(*map(rooms_below, NEXT_ROOMS[room]))
+
+
+def upward_imports(source: str, module: str) -> set[tuple[str, str]]:
+    """The module, named relative to `pipelines`, with each room that it imports and that is not below it."""
+    room, *rest = module.split(".")
+    package = ".".join(["spanwise", "pipelines", room] if rest else ["spanwise", "pipelines"])
+    names = (name.split(".") for _, name in imports_of(source, package))
+    imported = {parts[2] for parts in names if parts[:2] == ["spanwise", "pipelines"] and len(parts) > 2}
+    return {(module, other) for other in imported - rooms_below(room) - {room}}
+
+
+def test_imports_go_up_the_staircase_only_where_they_are_known_to() -> None:
+    pipelines = ROOT / "pipelines"
+    upward: set[tuple[str, str]] = set()
+    for path in pipelines.rglob("*.py"):
+        module = ".".join(path.relative_to(pipelines).with_suffix("").parts)
+        upward |= upward_imports(path.read_text(encoding="utf-8"), module)
+    assert upward == UPWARD
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "room"),
+    [
+        ("library.status", "from ..open import open", "open"),
+        ("answering.ask", "def late():\n    from ..training.reader import train_reader", "training"),
+        ("tables.finder", "from ..answering import ask", "answering"),
+        ("understanding.question", "from ..tables.table import Table", "tables"),
+        ("plain_text", "from .parsing import pool", "parsing"),
+        ("server.app", "from ..mcp import serve", "mcp"),
+    ],
+)
+def test_an_import_up_the_staircase_is_noticed(module: str, line: str, room: str) -> None:
+    assert upward_imports(line, module) == {(module, room)}
+
+
+def test_imports_down_the_staircase_are_allowed() -> None:
+    lines = "from ..understanding import patterns\nfrom ..tables.finder import found\nfrom ..folders import x"
+    assert upward_imports(lines, "answering.ask") == set()
+    assert upward_imports(lines, "server.app") == set()
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "spanwise").glob("*.py")), ids=lambda path: path.name)
