@@ -134,7 +134,6 @@ for _method in (
     Library.search_many,
     Library.ask_many,
     Library.mentions,
-    Library.spelled,
     Library.explain,
     Library.summarize,
 ):
