@@ -71,4 +71,3 @@ class SpanwiseRetriever:
     ) -> dict[str, list[Document]]:
         """The same as `run`, computed in a thread."""
         return await asyncio.to_thread(self.run, query, top_k, history)
-
