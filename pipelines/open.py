@@ -42,9 +42,9 @@ def open(
     `index`. Several folders need an `index`; new folders are added to it. No file is read before `sync`.
 
     `colbert` names the encoder of the token vectors: "builtin", a local folder or name@revision. `model` is
-    that of the dense vectors: "base", "dpr", a local folder, name@revision, or QUESTION::PASSAGE. A new index
-    has the vectors that are named. By default it has built-in token vectors, or built-in dense vectors where
-    `colbert` is "none". For an existing index the next `sync` encodes all passages anew for another model.
+    that of the dense vectors: "base", "dpr", a local folder or name@revision. A new index has the vectors
+    that are named. By default it has built-in token vectors, or built-in dense vectors where `colbert` is
+    "none". For an existing index the next `sync` encodes all passages anew for another model.
 
     `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. `shards` is the number of shards of a
     new index; an existing index is split anew. `cluster` says where shards are searched.

@@ -90,9 +90,9 @@ def read_wordings(*paths: Path) -> Wordings:
     return wordings
 
 
-def everyday_wordings(folder: Path = WORDINGS.parent) -> Wordings:
-    """The everyday wordings in all files of a folder, by `wording_key`; none outside a checkout."""
-    return read_wordings(*sorted(folder.glob("*.jsonl")))
+def everyday_wordings() -> Wordings:
+    """The everyday wordings of the project's questions, by `wording_key`; none outside a checkout."""
+    return read_wordings(*sorted(WORDINGS.parent.glob("*.jsonl")))
 
 
 def wording_key(question: str) -> str:

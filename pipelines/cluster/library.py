@@ -96,7 +96,7 @@ class ShardedStore(Store):
 
 
 class ShardedLibrary(Library):
-    """An opened index of shards. A question that loses a shard on the way is asked again without it."""
+    """An opened index of shards. A question during which a shard is lost is asked again without it."""
 
     def __init__(self, store: ShardedStore, cache: bool = False, on_ray: bool = False) -> None:
         super().__init__(store, cache)
@@ -134,7 +134,6 @@ for _method in (
     Library.search_many,
     Library.ask_many,
     Library.mentions,
-    Library.spelled,
     Library.explain,
     Library.summarize,
 ):

@@ -21,13 +21,11 @@ from spanwise.types import (
     AskOptions,
     Document,
     Filter,
-    FilterResult,
     Passage,
     ProgressCallback,
     SearchOptions,
     SearchResult,
     SentenceCallback,
-    Spelling,
     Summary,
     SummaryOptions,
     SyncReport,
@@ -41,7 +39,6 @@ from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
 from ..answering.ask import Answerer, checked_question
-from ..answering.filters import select
 from ..folders import Root, confined, list_roots, read_roots, roots_setting, with_folders, without_folders
 from .answer_cache import CACHE_NAME, AnswerCache, Result, result_key
 from .loaded_models import (
@@ -51,14 +48,13 @@ from .loaded_models import (
     NONE,
     VECTORS,
     LoadedModels,
-    ModelKind,
     command,
     model_setting,
 )
 from .open_commit import OpenCommit, OpenCommits
 
 if TYPE_CHECKING:
-    from ...retrieval.protocol import Encoder, Retriever, TokenEncoder
+    from ...retrieval.protocol import Encoder, Retriever
     from ..answering.conversation import Conversation
     from ..answering.explain import Explanation
     from ..parsing.sync import Parse
@@ -160,11 +156,6 @@ class Library:
         """The encoder of passages and questions."""
         return self._models.encoder()
 
-    @property
-    def token_encoder(self) -> TokenEncoder:
-        """The encoder of tokens; IndexEmpty for an index without token vectors."""
-        return self._models.token_encoder()
-
     def sync(
         self,
         vectors: bool = True,
@@ -238,11 +229,6 @@ class Library:
         with self.reading() as snapshot:
             return snapshot.passages(snapshot.passage_ids().tolist())
 
-    def scope(self, where: Filter) -> FilterResult:
-        """The numbers of documents and passages that a filter selects; errors are those of `select`."""
-        with self._commits.current() as commit:
-            return select(commit.snapshot, where).scope
-
     def status(self, check: bool = False) -> Mapping[str, Any]:
         """Figures of the index: folders, documents by format, passages, vectors, rejected files.
 
@@ -250,8 +236,9 @@ class Library:
         """
         from .status import installation_record, status_record
 
+        is_caching = self._cache is not None
         with self.reading() as snapshot:
-            record = status_record(snapshot, self.store, self.roots, self.is_caching)
+            record = status_record(snapshot, self.store, self.roots, is_caching)
         return record | ({"check": installation_record(self.store, self._models)} if check else {})
 
     def files(self) -> list[dict[str, Any]]:
@@ -261,19 +248,10 @@ class Library:
         with self.reading() as snapshot:
             return file_records(snapshot)
 
-    @property
-    def is_caching(self) -> bool:
-        """Whether answers are cached."""
-        return self._cache is not None
-
     def left_out(self, options: SearchOptions | None = None, **changes: Any) -> str:
         """What is not searched, such as "7 of 8 shards" or passages without a vector; "" for nothing."""
         with self._commits.current() as commit:
             return commit.left_out(replace(options or SearchOptions(), **changes))
-
-    def model_digest(self, kind: ModelKind, name: str) -> str:
-        """The digest of a model: kind is "encoder", "token-encoder", "cross-encoder" or "reader"."""
-        return self._models.digest(kind, name)
 
     def search(
         self,
@@ -299,11 +277,6 @@ class Library:
         questions = [checked_question(question) for question in questions]
         compute = partial(OpenCommit.search, questions=questions, options=options, on_progress=on_progress)
         return self._cached(SearchResult, questions, options, compute)
-
-    def spelled(self, question: str) -> Spelling:
-        """The question as typed and as searched, with misspelled words corrected."""
-        with self._commits.current() as commit:
-            return commit.spelling(checked_question(question))
 
     def ask(
         self,

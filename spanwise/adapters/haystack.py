@@ -13,8 +13,6 @@ from spanwise.errors import needing
 with needing("haystack"):
     from haystack import Document, component
 
-OLD_NAME = "spanwise.pipelines.adapters.haystack.SpanwiseRetriever"  # in pipelines saved by version 0.1
-
 
 @component
 class SpanwiseRetriever:
@@ -33,11 +31,6 @@ class SpanwiseRetriever:
         self.top_k = top_k
         self.options = options or {}
         self._library: Library | None = None
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SpanwiseRetriever:
-        """The component that a saved pipeline describes, under its old name, too."""
-        return cls(**data["init_parameters"])
 
     def warm_up(self) -> None:
         """Open the index."""
@@ -78,6 +71,3 @@ class SpanwiseRetriever:
     ) -> dict[str, list[Document]]:
         """The same as `run`, computed in a thread."""
         return await asyncio.to_thread(self.run, query, top_k, history)
-
-
-component.registry[OLD_NAME] = SpanwiseRetriever

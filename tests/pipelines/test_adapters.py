@@ -226,38 +226,6 @@ def test_a_saved_pipeline_of_haystack_loads_where_its_module_is_allowed(saved):
     assert loaded(saved) == ("mill.md", saved)
 
 
-def test_a_pipeline_that_names_the_old_module_loads_and_is_saved_with_the_new_one(saved):
-    old = saved.replace("spanwise.adapters.", "spanwise.pipelines.adapters.")
-    assert old != saved
-    assert loaded(old) == ("mill.md", saved)
-
-
-OLD_MODULES = {
-    "spanwise.pipelines.adapters.langchain": ("SpanwiseRetriever", "spanwise.adapters.langchain"),
-    "spanwise.pipelines.adapters.llama_index": ("SpanwiseRetriever", "spanwise.adapters.llama_index"),
-    "spanwise.pipelines.adapters.haystack": ("SpanwiseRetriever", "spanwise.adapters.haystack"),
-    "spanwise.pipelines.cluster.manifest": ("ClusterOptions", "spanwise"),
-}
-
-
-@pytest.mark.parametrize("old", OLD_MODULES)
-def test_an_old_module_gives_the_same_class_and_names_the_new_module(monkeypatch, old):
-    name, new = OLD_MODULES[old]
-    monkeypatch.delitem(sys.modules, old, raising=False)
-    with pytest.warns(DeprecationWarning, match=f"{old} has moved: import from {new}$") as warned:
-        module = importlib.import_module(old)
-    assert getattr(module, name) is getattr(importlib.import_module(new), name)
-    assert len(warned) == 1
-
-
-def test_the_warning_of_an_old_module_is_on_the_line_that_imports_it(monkeypatch):
-    monkeypatch.delitem(sys.modules, "spanwise.pipelines.cluster.manifest", raising=False)
-    with pytest.warns(DeprecationWarning, match="has moved") as warned:
-        from spanwise.pipelines.cluster.manifest import ClusterOptions
-    assert ClusterOptions is spanwise.ClusterOptions
-    assert warned[0].filename == __file__
-
-
 def test_importing_the_package_of_adapters_loads_no_framework():
     code = (
         "import sys, spanwise.adapters; print({'haystack', 'langchain_core', 'llama_index'} & {*sys.modules})"

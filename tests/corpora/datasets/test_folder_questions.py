@@ -11,6 +11,7 @@ from spanwise.corpora.datasets.folder_questions import (
     WORDINGS,
     everyday_wordings,
     read_folder_items,
+    read_wordings,
     wording_key,
 )
 from spanwise.errors import DataMalformed
@@ -85,10 +86,11 @@ def test_a_malformed_line_is_named(sources: Path, change: dict[str, Any], messag
 
 def test_the_wordings_of_all_files_are_joined(tmp_path: Path) -> None:
     key = wording_key("When was the mill built?")
-    for name, wording in (("a", "age of the mill"), ("b", "how old is the mill")):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"of": key, "wording": wording}))
-    assert everyday_wordings(tmp_path) == {key: ("age of the mill", "how old is the mill")}
-    assert everyday_wordings(tmp_path / "nowhere") == {}
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path, wording in zip(paths, ("age of the mill", "how old is the mill"), strict=True):
+        path.write_text(json.dumps({"of": key, "wording": wording}))
+    assert read_wordings(*paths) == {key: ("age of the mill", "how old is the mill")}
+    assert read_wordings(tmp_path / "nowhere.jsonl") == {}
 
 
 def test_the_checkout_has_everyday_wordings() -> None:

@@ -37,7 +37,7 @@ def test_a_result_names_the_words_that_were_searched(result):
 
 def test_a_result_says_what_was_searched(library, result):
     assert result.retriever == "bm25"
-    assert result.scope == library.scope(Filter(paths=("*.md",)))
+    assert (result.scope.documents, result.scope.of_documents) == (1, 3)
     assert result.left_out == ""
     assert library.search(QUESTION).left_out == library.left_out()
     assert library.search(QUESTION).scope is None
