@@ -36,20 +36,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "announced": ("choose", "amounts", "yes-no"),
     "rates": ("amounts", "choose"),
     "subjects": ("amounts", "choose"),
+    "computing": TABLES,
+    "ordering": TABLES,
+    "conditions": TABLES,
     "costs": TABLES,
-    "rewriting": TABLES,
-    "limits": TABLES,
-    "superlatives": TABLES,
-    "ends": TABLES,
-    "neighbours": TABLES,
-    "counts": TABLES,
-    "sums": TABLES,
-    "means": TABLES,
-    "differences": TABLES,
-    "comparing": TABLES,
     "cells_of_yes": TABLES,
     "undone": TABLES,
-    "dated": TABLES,
     "columns": TABLES,
     "table_words.light": TABLES,
     "table_words.before_noun": TABLES,
@@ -68,6 +60,11 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "recent question": TALK,
     "spelling": ("choose", "amounts", "yes-no"),
     "section": ("choose",),
+}
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "computing": ("counts", "sums", "means", "differences"),
+    "ordering": ("superlatives", "ends", "neighbours"),
+    "conditions": ("limits", "comparing", "rewriting", "dated"),
 }
 Verdicts = dict[str, str]
 """right, wrong, declined, false or quiet (rightly declined) by the id of a question."""
@@ -162,8 +159,9 @@ def leave_out(family: str) -> None:
         patch()
         return
     entries = patterns.entries()
-    for name in [name for name in entries if name == family or name.startswith(f"{family}.")]:
-        del entries[name]
+    for part in GROUPS.get(family, (family,)):
+        for name in [name for name in entries if name == part or name.startswith(f"{part}.")]:
+            del entries[name]
 
 
 # Sets

@@ -21,7 +21,7 @@ from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
-from ..understanding.patterns import patterns
+from ..understanding.documents import mentioned_words
 from .ask import N_NEAREST, placed_span
 from .filters import Selection
 
@@ -29,22 +29,6 @@ MAX_PLACES = 5  # of a document that are shown
 REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
 N_HITS = 20  # passages among which documents are near in meaning
 WORD_END = re.compile(r"\W")
-FORMS = patterns("documents.forms")
-
-
-def mentioned_words(question: str) -> str:
-    """The words of a question for the documents that mention them; "" for another question.
-
-    >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
-    ('the flood', '')
-    """
-    text = " ".join(question.split())
-    asked = next(filter(None, (form.fullmatch(text) for form in FORMS)), None)
-    if asked is None:
-        return ""
-    plain = asked["plain"] or ""
-    has_content = any(word not in STOP_WORDS for word in plain.lower().split())
-    return asked["quoted"] or (plain if has_content else "")
 
 
 def list_of_documents(
