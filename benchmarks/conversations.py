@@ -22,7 +22,7 @@ from typing import Any
 
 import spanwise
 from spanwise.pipelines.answering.conversation import context_of
-from spanwise.pipelines.answering.spelling import FUNCTION_WORDS
+from spanwise.pipelines.understanding.spelling import FUNCTION_WORDS
 
 K = 5
 JOINED = {"last turn": 1, "two turns joined": 2, "all turns joined": 0, "history": 1}  # 0: all

@@ -129,7 +129,7 @@ def without_recent_question() -> None:
 
 def without_spelling() -> None:
     """No word is corrected."""
-    from spanwise.pipelines.answering import spelling
+    from spanwise.pipelines.understanding import spelling
 
     spelling._is_misspelled = lambda question, token, analyzer: False
 
@@ -233,17 +233,17 @@ class Asked:
 
     def listed(self, row: Mapping[str, Any]) -> set[str] | None:
         """The documents of an answer that is a list of documents; None for any other answer."""
-        from spanwise.pipelines.answering.mentions import list_of_documents
-        from spanwise.pipelines.answering.spelling import spelling_of
+        from spanwise.pipelines.answering.mentions import mentions
+        from spanwise.pipelines.understanding.question import Question
 
         subfolder = {"rust-rfcs": "text", "eips": "EIPS"}.get(row["folder"], "")
         library = self.library(self.folder(row["folder"]) / subfolder, row["folder"], vectors=False)
         with library.reading() as snapshot:
-            spelling = spelling_of(row["question"], snapshot, library.analyzer)
-            answer = list_of_documents(spelling, snapshot, library.analyzer, None)
-        if answer is None or answer.computed is None:
-            return None
-        return {each.document_id for each in answer.computed.documents}
+            question = Question.of(row["question"], snapshot, library.analyzer)
+            if not question.documents:
+                return None
+            answer = mentions(question, snapshot, library.analyzer, None)
+        return {each.document_id for each in answer.computed.documents} if answer.computed else None
 
     def about_folder(self, folder: Path, name: str, questions: list[Path]) -> Iterator[tuple[str, str]]:
         """Questions about a folder, judged as `eval folder` does."""

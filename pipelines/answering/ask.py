@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import chain, repeat
+from itertools import chain
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
@@ -22,18 +22,16 @@ from ...index.schema import indexed_text
 from ...index.snapshot import Snapshot
 from ...reader.evidence import Calibration
 from ...reader.protocol import Reader
-from ...retrieval.bm25 import idf_lucene
 from ...retrieval.protocol import Retriever
-from ..understanding.patterns import words
+from ..understanding.question import Question
+from ..understanding.spelling import unmentioned
 from .candidates import (
     Candidate,
-    Question,
     RankedCandidate,
     Readings,
     adds_words,
     answer_span,
     candidates,
-    content_terms,
     merge_same_answers,
     ranked_candidates,
     tells_another_amount,
@@ -42,7 +40,6 @@ from .candidates import (
     without_overlaps,
 )
 from .filters import Selection, count_unread
-from .spelling import spelling_of, unmentioned
 from .table_answers import TableAnswer, TableFinder
 from .table_text import NO, YES
 
@@ -54,7 +51,6 @@ MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 MIN_TABLE_CONFIDENCE = 0.7  # of what is looked up or computed
 UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
-QUESTION_WORDS = words("verdicts.question_words")
 
 
 def checked_question(question: str) -> str:
@@ -129,47 +125,43 @@ class Answerer:
         A question that is a `Spelling` is not corrected again. Without `hits` the retriever searches.
         """
         began = time.perf_counter()
-        spellings = [
-            question
-            if isinstance(question, Spelling)
-            else spelling_of(question, self.snapshot, self.analyzer)
-            for question in questions
-        ]
-        texts = [spelling.text for spelling in spellings]
+        asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]
+        texts = [question.text for question in asked]
         if hits is None:
             among = self.selection.passage_ids if self.selection else None
             hits = self.retriever.search(texts, self.options.k, among)
         retrieved = time.perf_counter()
         ms_per_question = 1000 / max(1, len(texts))
         spent = {"retrieve": (retrieved - began) * ms_per_question}
-        traces = self._read_once(spellings, hits, spent)
-        waiting = [number for number, trace in enumerate(traces) if trace is None]
-        again = [spellings[number] for number in waiting]
-        rest = [hits[number] for number in waiting]
-        readings = self.read([spelling.text for spelling in again], rest)
+        decided = self._decided_early(asked, hits, spent)
+        undecided = [number for number, trace in enumerate(decided) if trace is None]
+        undecided_hits = [hits[number] for number in undecided]
+        readings = self.read([texts[number] for number in undecided], undecided_hits)
         spent["read"] = (time.perf_counter() - retrieved) * ms_per_question
-        read_again = map(self._trace, again, rest, readings, repeat(spent))
-        answered = [trace or next(read_again) for trace in traces]
-        return self._read_before_declining(answered)
+        rest = iter(
+            self._trace(asked[number], hits[number], read, spent)
+            for number, read in zip(undecided, readings, strict=True)
+        )
+        return self._read_before_declining(asked, [trace or next(rest) for trace in decided])
 
-    def _read_once(
-        self, spellings: Sequence[Spelling], hits: Sequence[Sequence[Hit]], spent: Mapping[str, float]
+    def _decided_early(
+        self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]], spent: Mapping[str, float]
     ) -> list[AnswerTrace | None]:
-        """The answers and refusals of the small reader that stand; None for the other questions."""
+        """For each question, the answer or refusal that is final after the small reader; else None."""
         if self.first is None or self.calibration is None or self.calibration.sure is None:
-            return [None] * len(spellings)
+            return [None] * len(questions)
         hopeless = self.calibration.hopeless if self.options.threshold is None else -1.0
         began = time.perf_counter()
-        readings = self.first.read([spelling.text for spelling in spellings], hits)
-        took = (time.perf_counter() - began) * 1000 / max(1, len(spellings))
+        readings = self.first.read([question.text for question in questions], hits)
+        took = (time.perf_counter() - began) * 1000 / max(1, len(questions))
         answered = []
-        for spelling, some, read in zip(spellings, hits, readings, strict=True):
-            ranked = self.first.ranked(spelling.text, some, read)
+        for question, some, read in zip(questions, hits, readings, strict=True):
+            ranked = self.first.ranked(question, some, read)
             confidence = ranked[0].confidence or 0.0 if ranked else 0.0
             is_hopeless = confidence <= hopeless and len(read) == len(some)
             trace = None
             if is_hopeless or (ranked and confidence >= self.calibration.sure):
-                trace = self.first._trace(spelling, some, read, {**spent, "read": took})
+                trace = self.first._trace(question, some, read, {**spent, "read": took})
             answered.append(trace if trace and (is_hopeless or not trace.answer.no_answer) else None)
         return answered
 
@@ -224,7 +216,9 @@ class Answerer:
             return passage
         return replace(passage, heading=(name_of(passage.document_id), *passage.heading))
 
-    def _read_before_declining(self, traces: list[AnswerTrace]) -> list[AnswerTrace]:
+    def _read_before_declining(
+        self, questions: Sequence[Question], traces: list[AnswerTrace]
+    ) -> list[AnswerTrace]:
         """The traces; a question that was declined with unread hits is answered again from all hits."""
         numbers = [
             number
@@ -244,56 +238,59 @@ class Answerer:
         for number, trace, read in zip(numbers, declined, readings, strict=True):
             timings = trace.answer.timings_ms
             spent = {**timings, "read": timings["read"] + took}
-            traces[number] = self._trace(trace.spelling, trace.hits, read, spent)
+            traces[number] = self._trace(questions[number], trace.hits, read, spent)
         return traces
 
     # Scoring
 
-    def score_candidates(self, text: str, hits: Sequence[Hit], readings: Readings) -> list[Candidate]:
+    def score_candidates(
+        self, question: Question, hits: Sequence[Hit], readings: Readings
+    ) -> list[Candidate]:
         """The candidates of one question with their features, unordered."""
-        terms = self.analyzer.question_terms(text)
-        statistics = self.snapshot.postings().statistics(terms)
-        idf = {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in terms}
-        question = Question(text, terms, idf, self.analyzer.name_terms)
-        return candidates(question, hits, readings, self.analyzer.terms)
+        return candidates(question, hits, readings, self.analyzer)
 
-    def ranked(self, text: str, hits: Sequence[Hit], readings: Readings) -> list[RankedCandidate]:
+    def ranked(self, question: Question, hits: Sequence[Hit], readings: Readings) -> list[RankedCandidate]:
         """The candidates of one question, best first."""
-        return ranked_candidates(self.score_candidates(text, hits, readings), self.calibration)
+        return ranked_candidates(self.score_candidates(question, hits, readings), self.calibration)
 
     def _trace(
-        self, spelling: Spelling, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
+        self, question: Question, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
     ) -> AnswerTrace:
         """The answer to one question from its readings; `spent` is the time so far, in ms by stage."""
         began = time.perf_counter()
-        ranked = self.ranked(spelling.text, hits, readings)
-        scoring = spent.get("rank", 0.0) + (time.perf_counter() - began) * 1000
-        answer = self._answer(spelling, hits, len(readings), ranked, {**spent, "rank": scoring})
-        if self.tables is not None and self.calibration is not None:
-            table = self.tables.best(spelling.text, hits)
-            if table is not None and self._is_better(table, answer.best):
-                answer = self._of_table(answer, table, hits)
-        placed = self._placed(answer, spelling.text)
-        return AnswerTrace(placed, spelling, hits, readings, ranked, self.calibration)
+        ranked = self.ranked(question, hits, readings)
+        scored = time.perf_counter()
+        table = self.tables.best(question.text, hits) if self.tables and self.calibration else None
+        timings = {
+            **spent,
+            "rank": spent.get("rank", 0.0) + (scored - began) * 1000,
+            "tables": spent.get("tables", 0.0) + (time.perf_counter() - scored) * 1000,
+        }
+        answer = self._answer(question, hits, len(readings), ranked, timings)
+        if table is not None and self._is_better(table, answer.best):
+            answer = self._of_table(answer, table, hits)
+        placed = self._placed(answer, question.text)
+        return AnswerTrace(placed, question.spelling, hits, readings, ranked, self.calibration)
 
     # Answering
 
     def _answer(
         self,
-        spelling: Spelling,
+        asked: Question,
         hits: Sequence[Hit],
         n_read: int,
         ranked: Sequence[RankedCandidate],
         timings: dict[str, float],
     ) -> Answer:
+        spelling = asked.spelling
         threshold = self.options.threshold
         if threshold is None and self.calibration:
             threshold = self.calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
-        spans = [self._completed(each, spelling.text, duplicates) for each in distinct]
+        spans = [self._completed(each, asked, duplicates) for each in distinct]
         shown = merge_same_answers(spans)
-        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, spelling)
+        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
         best = shown[0] if is_accepted else None
         scope = self.selection.scope if self.selection else None
         answer = Answer(
@@ -317,7 +314,7 @@ class Answerer:
             understood=spelling.understood,
         )
         if best is None:
-            near = self._candidates(spelling.text, shown, hits[:n_read])
+            near = self._candidates(asked, shown, hits[:n_read])
             rejected = tuple(shown[:N_NEAREST])
             declined = replace(answer, rejected=rejected, candidates=near)
             return declined if answer.passages_unread else self._with_unknown(declined, spelling)
@@ -329,7 +326,7 @@ class Answerer:
         return replace(
             answer,
             alternatives=tuple(alternatives[: self.options.alternatives]),
-            parts=self._parts(shown, ranked, threshold),
+            parts=self._parts(asked, shown, ranked, threshold),
         )
 
     def _with_unknown(self, declined: Answer, spelling: Spelling) -> Answer:
@@ -342,10 +339,10 @@ class Answerer:
         )
 
     def _candidates(
-        self, text: str, shown: Sequence[AnswerSpan], read: Sequence[Hit]
+        self, question: Question, shown: Sequence[AnswerSpan], read: Sequence[Hit]
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that add words to the question."""
-        terms = content_terms(text, self.analyzer)
+        terms = question.content
         if not terms or self.calibration is None:
             return ()
         likely = [
@@ -360,29 +357,32 @@ class Answerer:
         return tuple(without_overlaps(likely, lambda span: span.context)[:N_CANDIDATES])
 
     def _parts(
-        self, shown: Sequence[AnswerSpan], ranked: Sequence[RankedCandidate], threshold: float | None
+        self,
+        question: Question,
+        shown: Sequence[AnswerSpan],
+        ranked: Sequence[RankedCandidate],
+        threshold: float | None,
     ) -> tuple[AnswerSpan, ...]:
         """The best accepted answer of each passage, if the question asks for several things."""
         if not ranked[0].candidate.scored.is_list_question or self.calibration is None:
             return ()
         parts: dict[int, AnswerSpan] = {}
         for span in shown:
-            if self._is_accepted(span, 0.0, threshold, Spelling("")):
+            if self._is_accepted(span, 0.0, threshold, question):
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
     def _is_accepted(
-        self, best: AnswerSpan, evidence: float, threshold: float | None, spelling: Spelling
+        self, best: AnswerSpan, evidence: float, threshold: float | None, question: Question
     ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        is_other = tells_another_rate(spelling.text, best.context.readable)
-        if threshold and (is_other or tells_another_amount(spelling.text, best.span.readable)):
+        is_other = tells_another_rate(question, best.context.readable)
+        if threshold and (is_other or tells_another_amount(question, best.span.readable)):
             return False
-        if threshold and spelling.understood:
-            typed = {*self.analyzer.question_terms(spelling.question)}
-            typed &= {*self.analyzer.question_terms(spelling.text)}
-            if typed and typed.isdisjoint(self.analyzer.terms(indexed_text(best.passage))):
+        if threshold and question.spelling.understood and question.typed_terms:
+            held = self.analyzer.terms(indexed_text(best.passage))
+            if question.typed_terms.isdisjoint(held):
                 return False  # only words that the conversation adds
         if threshold and self.tables and self.tables.in_cell(best):
             return False  # what a table says is looked up
@@ -405,13 +405,13 @@ class Answerer:
         )
 
     def _completed(
-        self, ranked: RankedCandidate, text: str, duplicates: Mapping[int, Sequence[Passage]]
+        self, ranked: RankedCandidate, question: Question, duplicates: Mapping[int, Sequence[Passage]]
     ) -> AnswerSpan:
         """The span, cut to a cell, with yes or no if that is asked for and the rule is certain enough."""
         span = answer_span(ranked)
         cell = self.tables.in_cell(span) if self.tables else None
         span = replace(span, span=cell or span.span, duplicates=tuple(duplicates[span.passage.id]))
-        if self.calibration is None or text.lower().startswith(QUESTION_WORDS):
+        if self.calibration is None or not question.may_be_yes_no:
             return span
         rule = self.calibration.verdicts
         fitted = rule.verdict(ranked.candidate.scored.yes) if rule else None

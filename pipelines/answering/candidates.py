@@ -4,7 +4,7 @@ For a declined question, also the section whose heading the question names.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
@@ -18,7 +18,8 @@ from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from ..understanding.patterns import pattern, words
-from .spelling import FUNCTION_WORDS
+from ..understanding.question import Question
+from ..understanding.spelling import FUNCTION_WORDS
 
 T = TypeVar("T")
 
@@ -28,10 +29,8 @@ SECTION_SENTENCES = 2
 ANNOUNCES = pattern("announced.announces")
 QUIET = (*FUNCTION_WORDS.difference(("no", "not")), *words("announced.quiet"))
 QUIET_NUMBERS = words("announced.numbers")
-ASKED_RATE = pattern("rates.asked")
 TOLD_RATE = pattern("rates.told")
 RATE_WORDS = dict(zip(words("rates.adverbs")[::2], words("rates.adverbs")[1::2], strict=True))
-ASKED_SUBJECT = pattern("subjects.asked")
 TOLD_AMOUNT = pattern("subjects.told")
 
 Readings = Sequence[Sequence[ScoredSpan]]
@@ -56,29 +55,6 @@ class RankedCandidate:
     confidence: float | None
 
 
-class Question:
-    """A question's text, its terms, the idf of each term over the searched passages, and terms of paths."""
-
-    def __init__(
-        self,
-        text: str,
-        terms: Iterable[str],
-        idf: Mapping[str, float],
-        name_terms: Callable[[str], frozenset[str]] = lambda document_id: frozenset(),
-    ) -> None:
-        self.text = text
-        self.terms = frozenset(terms)
-        self.idf = idf
-        self.name_terms = name_terms
-        self._mass = sum(idf[term] for term in self.terms)
-
-    def coverage(self, terms: Iterable[str]) -> float:
-        """The fraction of the question's idf mass that `terms` hold; 1 for a question without terms."""
-        if not self._mass:
-            return 1.0
-        return sum(self.idf[term] for term in self.terms.intersection(terms)) / self._mass
-
-
 @lru_cache(CACHED_PASSAGES)
 def passage_sentences(text: str) -> tuple[Bounds, ...]:
     """The `sentence_spans` of a passage's text, computed once for reader, candidates and summary."""
@@ -86,7 +62,7 @@ def passage_sentences(text: str) -> tuple[Bounds, ...]:
 
 
 def candidates(
-    question: Question, hits: Sequence[Hit], readings: Readings, terms_of: Callable[[str], Sequence[str]]
+    question: Question, hits: Sequence[Hit], readings: Readings, analyzer: Analyzer
 ) -> list[Candidate]:
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
@@ -95,7 +71,8 @@ def candidates(
     sentence in two overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are
     kept: first the best of each passage, then others in the order of the passages.
     """
-    numbers = () if "many" in question.text else QUIET_NUMBERS
+    terms_of = analyzer.terms
+    numbers = () if question.is_count else QUIET_NUMBERS
     quiet = set(terms_of(" ".join([question.text, *QUIET, *numbers])))
     proposals = _proposals(
         readings, lambda sentence: bool(ANNOUNCES.search(sentence)) and quiet.issuperset(terms_of(sentence))
@@ -103,7 +80,7 @@ def candidates(
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
     held = {place: frozenset(terms_of(indexed_text(passage))) for place, passage in passages.items()}
     names = {
-        place: question.name_terms(passage.document_id) - held[place] for place, passage in passages.items()
+        place: analyzer.name_terms(passage.document_id) - held[place] for place, passage in passages.items()
     }
     masses = _masses(readings[:SHARED_PASSAGES])
     normalizer = log_normalizer(masses) if masses else 0.0
@@ -152,28 +129,16 @@ def ranked_candidates(
     return sorted(ranked, key=lambda each: -(each.confidence or 0.0))
 
 
-def tells_another_rate(question: str, sentence: str) -> bool:
-    """True if a question asks for so much per minute, say, and the sentence only says how much per hour.
-
-    >>> tells_another_rate("What is the price per month?", "It costs 450 EUR a year.")
-    True
-    >>> tells_another_rate("What is the price per month?", "It costs 45 EUR.")
-    False
-    """
-    asked = {(m[1] or m[2]).lower() for m in ASKED_RATE.finditer(question)}
+def tells_another_rate(question: Question, sentence: str) -> bool:
+    """True if a question asks for so much per minute, say, and the sentence only says how much per hour."""
     told = {m[1].lower() for m in TOLD_RATE.finditer(sentence)}
     told.update(unit for word, unit in RATE_WORDS.items() if word in sentence.lower())
-    return bool(asked and told) and asked.isdisjoint(told)
+    return bool(question.rate_units and told) and question.rate_units.isdisjoint(told)
 
 
-def tells_another_amount(question: str, answer: str) -> bool:
-    """True if a question asks what has an amount, and the answer is another amount.
-
-    >>> tells_another_amount("What weighs 11 tonnes?", "28 kW"), tells_another_amount("What is it?", "28 kW")
-    (True, False)
-    """
-    asks_subject = ASKED_SUBJECT.match(question) is not None
-    return asks_subject and TOLD_AMOUNT.fullmatch(answer.strip()) is not None
+def tells_another_amount(question: Question, answer: str) -> bool:
+    """True if a question asks what has an amount, and the answer is another amount."""
+    return question.asks_for_subject and TOLD_AMOUNT.fullmatch(answer.strip()) is not None
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
@@ -280,17 +245,6 @@ def _or_zero(value: float) -> float:
 
 
 # Declined questions
-
-
-def content_terms(question: str, analyzer: Analyzer) -> set[str]:
-    """The terms of a question without function words; all terms if it has only function words.
-
-    >>> content_terms("How much did the mills, the mill?", Analyzer())
-    {'mill'}
-    """
-    tokens = analyzer.tokens(question)
-    content = [token for token in tokens if token.word not in FUNCTION_WORDS]
-    return {analyzer.term(token.word) for token in content or tokens}
 
 
 def adds_words(text: str, terms: set[str], analyzer: Analyzer) -> bool:

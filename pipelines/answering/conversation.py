@@ -24,7 +24,7 @@ from ...retrieval.bm25 import idf_lucene
 from ...retrieval.protocol import Retriever
 from ..plain_text import chat_text
 from ..understanding.patterns import pattern, source, words
-from .spelling import FUNCTION_WORDS
+from ..understanding.spelling import FUNCTION_WORDS
 
 Turn = Mapping[str, str]
 MAX_ADDED = 6  # words

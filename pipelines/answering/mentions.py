@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence, Set
 
 import numpy as np
 
-from spanwise.types import Answer, AnswerSpan, Computed, Document, MentioningDocument, Spelling, blanked
+from spanwise.types import Answer, AnswerSpan, Computed, Document, MentioningDocument, blanked
 
 from ...corpora.passages import passages_at
 from ...corpora.sentences import sentence_spans
@@ -21,7 +21,7 @@ from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
-from ..understanding.documents import mentioned_words
+from ..understanding.question import Question
 from .ask import N_NEAREST, placed_span
 from .filters import Selection
 
@@ -31,17 +31,8 @@ N_HITS = 20  # passages among which documents are near in meaning
 WORD_END = re.compile(r"\W")
 
 
-def list_of_documents(
-    spelling: Spelling, snapshot: Snapshot, analyzer: Analyzer, selection: Selection | None
-) -> Answer | None:
-    """All documents that mention the words of a question, if it asks for them; else None."""
-    if not mentioned_words(spelling.understood or spelling.question):
-        return None
-    return mentions(spelling, snapshot, analyzer, selection)
-
-
 def mentions(
-    spelling: Spelling,
+    question: Question,
     snapshot: Snapshot,
     analyzer: Analyzer,
     selection: Selection | None,
@@ -52,13 +43,14 @@ def mentions(
     With a retriever also the other documents that it ranks above one of them.
     """
     began = time.perf_counter()
-    words = mentioned_words(spelling.text) or spelling.text
+    spelling = question.spelling
+    words = question.documents or question.text
     scope = selection.scope if selection else None
     among = selection.passage_ids if selection else None
     documents = tuple(_mentioning(words, snapshot, analyzer, among))
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
-        operation="count" if "how many " in spelling.text.lower() else "list",
+        operation="count" if question.is_count else "list",
         value=f"{len(documents):,} document{'s' * (len(documents) != 1)}",
         cells=tuple(place.span for each in documents for place in each.places),
         first=documents[0].places[0] if documents else None,

@@ -18,9 +18,9 @@ from ...eval.questions import FolderQuestion, QuestionRecord
 from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
 from ..answering.ask import Answerer, AnswerTrace
-from ..answering.mentions import list_of_documents
-from ..answering.spelling import spelling_of
+from ..answering.mentions import mentions
 from ..open import open_encoded
+from ..understanding.question import Question
 from .corpus import read_questions
 from .folder import folder_record
 from .recorded import RecordedReader, RecordedRetriever, Recording
@@ -54,7 +54,7 @@ class AskedFolder:
 
     def record(self, on_progress: ProgressCallback = no_progress) -> None:
         """Searches for all questions and reads all hits, where that is not recorded yet."""
-        texts = [self.searched(wording) for wording in self.wordings]
+        texts = [self.question(wording).text for wording in self.wordings]
         for begin in range(0, len(texts), QUESTIONS_AT_ONCE):
             on_progress(f"questions about {self.domain}", begin, len(texts))
             batch = texts[begin : begin + QUESTIONS_AT_ONCE]
@@ -62,9 +62,9 @@ class AskedFolder:
             for answerer in filter(None, (self.small, self.answerer)):
                 answerer.read(batch, hits)
 
-    def searched(self, wording: Wording) -> str:
-        """The text of a question as it is searched and read."""
-        return spelling_of(wording.question.question, self.answerer.snapshot, self.answerer.analyzer).text
+    def question(self, wording: Wording) -> Question:
+        """The question of a wording."""
+        return Question.of(wording.question.question, self.answerer.snapshot, self.answerer.analyzer)
 
     def decided(
         self, calibration: Calibration, small: Calibration | None, threshold: float | None = None
@@ -82,11 +82,11 @@ class AskedFolder:
 
     def trace(self, answerer: Answerer, wording: Wording) -> AnswerTrace:
         """The answer to a question: a list of documents where that is asked for."""
-        spelling = spelling_of(wording.question.question, answerer.snapshot, answerer.analyzer)
-        documents = list_of_documents(spelling, answerer.snapshot, answerer.analyzer, answerer.selection)
-        if documents is not None:
-            return AnswerTrace(documents, spelling, (), (), (), answerer.calibration)
-        return answerer.trace([spelling])[0]
+        question = self.question(wording)
+        if question.documents:
+            documents = mentions(question, answerer.snapshot, answerer.analyzer, answerer.selection)
+            return AnswerTrace(documents, question.spelling, (), (), (), answerer.calibration)
+        return answerer.trace([question.spelling])[0]
 
 
 @contextmanager

@@ -266,7 +266,7 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
     if passages:
         figures["passages_read"] = fmean(passages)
     ms: dict[str, float] = {}
-    for stage in ("retrieve", "read", "rank"):
+    for stage in ("retrieve", "read", "rank", "tables"):
         times = [each.timings_ms[stage] for each in read or records if stage in each.timings_ms]
         if times:
             ms[stage] = fmean(times)

@@ -313,7 +313,7 @@ class Library:
         """All documents that mention words, in `computed`, and the names of others near in meaning."""
         with self._commits.current() as commit:
             retriever = commit.retriever(SearchOptions(dedupe=False))
-            return commit.mentions(commit.spelling(checked_question(words)), where, retriever)
+            return commit.mentions(commit.question(checked_question(words)), where, retriever)
 
     def explain(
         self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any

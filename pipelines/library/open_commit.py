@@ -34,8 +34,9 @@ from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, D
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
-from ..answering.mentions import list_of_documents, mentions
-from ..answering.spelling import spelling_of
+from ..answering.mentions import mentions
+from ..understanding.question import Question
+from ..understanding.spelling import spelling_of
 from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels, default_retriever
 
 if TYPE_CHECKING:
@@ -180,20 +181,18 @@ class OpenCommit:
         self, questions: Sequence[str], options: AskOptions, on_progress: ProgressCallback
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
-        spellings = [self.spelling(question, options.history) for question in questions]
-        selection = self.selection(options.where)
-        lists = [
-            list_of_documents(spelling, self.snapshot, self.analyzer, selection) for spelling in spellings
-        ]
-        others = [spelling for spelling, answer in zip(spellings, lists, strict=True) if answer is None]
+        asked = [self.question(question, options.history) for question in questions]
+        others = [question.spelling for question in asked if not question.documents]
         rest = iter(self.answerer(options, on_progress=on_progress).answer(others) if others else ())
-        return [answer or next(rest) for answer in lists]
+        return [
+            self.mentions(question, options.where) if question.documents else next(rest) for question in asked
+        ]
 
     def mentions(
-        self, spelling: Spelling, where: Filter | None, retriever: Retriever | None = None
+        self, question: Question, where: Filter | None, retriever: Retriever | None = None
     ) -> Answer:
         """The documents that mention the words of a question."""
-        return mentions(spelling, self.snapshot, self.analyzer, self.selection(where), retriever)
+        return mentions(question, self.snapshot, self.analyzer, self.selection(where), retriever)
 
     def selection(self, where: Filter | None) -> Selection | None:
         """The documents and passages that a filter selects, None without one; the last result is kept."""
@@ -209,6 +208,10 @@ class OpenCommit:
         understood = context.understood(question) if context else question
         changed = understood if understood != question else ""
         return spelling_of(question, self.snapshot, self.analyzer, changed)
+
+    def question(self, question: str, history: Sequence[Turn] = ()) -> Question:
+        """The question, with its spelling."""
+        return Question(self.spelling(question, history), self.snapshot, self.analyzer)
 
     def context(self, history: Sequence[Turn]) -> Context | None:
         """The context of a conversation; None for one without turns."""

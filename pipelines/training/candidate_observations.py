@@ -9,8 +9,9 @@ from ...corpora.sentences import sentence_spans
 from ...eval.questions import is_right_shown
 from ...reader.evidence import Features
 from ..answering.ask import Answerer
-from ..answering.candidates import Readings, adds_words, answer_key, content_terms, topic_section
+from ..answering.candidates import Readings, adds_words, answer_key, topic_section
 from ..evaluation.asked_folders import AskedFolder, Wording
+from ..understanding.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +67,20 @@ def observe(folder: AskedFolder, answerer: Answerer) -> list[Observation]:
     """
     observations = []
     for wording in folder.wordings:
-        text = folder.searched(wording)
-        hits = answerer.retriever.search([text], answerer.options.k)
-        [readings] = answerer.read([text], hits)
-        observations.append(observation_of(answerer, wording, text, hits[0], readings, folder.domain))
+        asked = folder.question(wording)
+        hits = answerer.retriever.search([asked.text], answerer.options.k)
+        [readings] = answerer.read([asked.text], hits)
+        observations.append(observation_of(answerer, wording, asked, hits[0], readings, folder.domain))
     return observations
 
 
 def observation_of(
-    asker: Answerer, wording: Wording, text: str, hits: Sequence[Hit], readings: Readings, domain: str
+    asker: Answerer, wording: Wording, asked: Question, hits: Sequence[Hit], readings: Readings, domain: str
 ) -> Observation:
-    """The observation of a question that is searched and read as `text`."""
+    """The observation of a question as it is searched and read."""
     question = wording.question
-    candidates = asker.score_candidates(text, hits, readings)
-    terms = content_terms(text, asker.analyzer)
+    candidates = asker.score_candidates(asked, hits, readings)
+    terms = asked.content
     section = topic_section(terms, hits, asker.snapshot.document, asker.analyzer) if terms else None
     spans = [candidate.scored.span for candidate in candidates]
     same = _numbers([answer_key(span.text) for span in spans])

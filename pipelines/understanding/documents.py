@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...index.analysis import STOP_WORDS
-from .patterns import words
+from .patterns import pattern, words
 
 NOUNS = frozenset(words("documents.nouns"))
 GENERAL = frozenset(words("documents.general"))
@@ -20,8 +20,10 @@ REQUESTS = frozenset(words("documents.requests"))
 MENTIONED = frozenset(words("documents.mentioned"))
 MENTIONING = MENTIONED | frozenset(words("documents.mentioning"))
 WITH = frozenset(words("documents.with"))
-FILLING = REQUESTS | GENERAL | STOP_WORDS | frozenset(words("documents.filling"))
 CLAUSES = frozenset(words("documents.clauses"))
+FILLING = REQUESTS | GENERAL | STOP_WORDS | frozenset(words("documents.filling"))
+REJECTED = pattern("documents.rejected")
+ARTICLES = ("the", "a", "an")
 DETERMINERS = frozenset(words("documents.determiners"))
 WORD = re.compile(r"[\"“„«](?P<quoted>[^\"“”„«»]{1,200})[\"”“»]|[^\W_](?:[\w'’./+#-]*[\w+#])?|[;:–-](?=\s)")
 MAX_WORDS = 6  # of what is mentioned
@@ -51,6 +53,8 @@ def mentioned_words(question: str) -> str:
     >>> mentioned_words('pages with "batch job"'), mentioned_words("What does the page say about the flood?")
     ('batch job', '')
     """
+    if REJECTED.search(question):
+        return ""
     tokens = [
         Token(match.start(), match.end(), "" if match["quoted"] else match[0].lower(), match["quoted"] or "")
         for match in WORD.finditer(question)
@@ -86,12 +90,12 @@ def _first_of_phrase(tokens: Sequence[Token], place: int) -> int | None:
 
 def _trimmed(tokens: Sequence[Token]) -> Sequence[Token]:
     """The tokens without those that request, mention or fill at either end."""
-    content = [place for place, token in enumerate(tokens) if token.quoted or not _is_filling(token)]
-    return tokens[content[0] : content[-1] + 1] if content else ()
-
-
-def _is_filling(token: Token) -> bool:
-    return token.word in FILLING or token.word in MENTIONING
+    content = [place for place, token in enumerate(tokens) if token.word not in FILLING | MENTIONING]
+    if not content:
+        return ()
+    first = content[0]
+    has_article = first > 0 and tokens[first - 1].word in ARTICLES
+    return tokens[first - has_article : content[-1] + 1]
 
 
 def _says_mention(tokens: Sequence[Token], run: Sequence[Token]) -> bool:

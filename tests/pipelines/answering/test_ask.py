@@ -271,7 +271,7 @@ def test_the_answer_of_a_sure_small_reader_stands(library, margin, text):
     [trace] = replace(pair, first=small).trace([STONES])
     assert trace.answer.text == text
     assert trace.calibration == (small if margin == 4 else pair).calibration
-    assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank"}
+    assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank", "tables"}
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from helpers.scripted_reader import asker, by_margin, confined
 
 from spanwise.index.analysis import Analyzer
-from spanwise.pipelines.answering.candidates import content_terms
 from spanwise.pipelines.json_records import answer_record
+from spanwise.pipelines.understanding.question import content_terms
 from spanwise.types import Answer, Filter
 
 QUESTION = "Who sold the zeppelin mlil?"

@@ -88,7 +88,7 @@ def test_open_questions_are_ranked_and_read(tmp_path: Path, scripted) -> None:
     assert figures["exact"] == 100.0  # the best candidate, declined or not
     assert figures["abstained"] == pytest.approx(1 / 3)  # the tram
     assert figures["false_answers"] == 0.0
-    assert set(figures["ms"]) == {"retrieve", "read", "rank"}
+    assert set(figures["ms"]) == {"retrieve", "read", "rank", "tables"}
     first = records(tmp_path / "out")[0]
     [shown] = first.evidence
     assert shown.text[slice(*shown.span)] == first.prediction == "Ada Rook"

@@ -45,7 +45,7 @@ def test_a_result_says_what_was_searched(library, result):
 
 def test_spelling_is_corrected_once_per_question(library, monkeypatch):
     corrected = []
-    spelling_of = spanwise.pipelines.answering.spelling.spelling_of
+    spelling_of = spanwise.pipelines.understanding.spelling.spelling_of
 
     def count(question, *rest):
         corrected.append(question)

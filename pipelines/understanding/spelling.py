@@ -9,7 +9,7 @@ from ...index.analysis import NAME, STOP_WORDS, Analyzer, Token
 from ...index.live_postings import prefix_distances
 from ...index.snapshot import Snapshot
 from ...models.model_files import base_vocabulary
-from ..understanding.patterns import words
+from .patterns import words
 
 MIN_LETTERS = 4  # of a word that is corrected: one edit often turns a shorter word into another
 MIN_LETTERS_OF_TWO = 8  # of a word that may be two edits away

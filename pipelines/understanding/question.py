@@ -1,0 +1,108 @@
+"""A question: as it is typed, understood and searched, and what it asks for. It is made once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from spanwise.types import Spelling
+
+from ...index.analysis import Analyzer
+from ...index.snapshot import Snapshot
+from ...retrieval.bm25 import idf_lucene
+from .documents import mentioned_words
+from .patterns import pattern, words
+from .spelling import FUNCTION_WORDS, spelling_of
+
+QUESTION_WORDS = words("verdicts.question_words")
+ASKED_RATE = pattern("rates.asked")
+ASKED_SUBJECT = pattern("subjects.asked")
+
+
+class Question:
+    """A question to a commit.
+
+    Attributes:
+        spelling: as it is typed, understood after a conversation, and searched.
+        text: as it is searched.
+    """
+
+    def __init__(self, spelling: Spelling, snapshot: Snapshot, analyzer: Analyzer) -> None:
+        self.spelling = spelling
+        self.text = spelling.text
+        self._snapshot = snapshot
+        self._analyzer = analyzer
+
+    @classmethod
+    def of(cls, question: str | Spelling, snapshot: Snapshot, analyzer: Analyzer) -> Question:
+        """The question as typed; a `Spelling` is not corrected again."""
+        if isinstance(question, str):
+            question = spelling_of(question, snapshot, analyzer)
+        return cls(question, snapshot, analyzer)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The terms that are searched for."""
+        return frozenset(self._analyzer.question_terms(self.text))
+
+    @cached_property
+    def content(self) -> set[str]:
+        """The terms without function words; all terms if it has only function words."""
+        return content_terms(self.text, self._analyzer)
+
+    @cached_property
+    def typed_terms(self) -> set[str]:
+        """The terms that were typed; the others come from a conversation."""
+        return {*self._analyzer.question_terms(self.spelling.question)} & self.terms
+
+    @cached_property
+    def documents(self) -> str:
+        """The words, if it asks for all documents that mention them; else ""."""
+        asked = mentioned_words(self.spelling.understood or self.spelling.question)
+        return asked and (mentioned_words(self.text) or asked)
+
+    @cached_property
+    def is_count(self) -> bool:
+        """True if it asks how many."""
+        return "how many " in self.text.lower()
+
+    @cached_property
+    def may_be_yes_no(self) -> bool:
+        """False for a question that begins with a word such as "what"."""
+        return not self.text.lower().startswith(QUESTION_WORDS)
+
+    @cached_property
+    def rate_units(self) -> set[str]:
+        """The units of a rate that it asks for, such as "month"."""
+        return {(match[1] or match[2]).lower() for match in ASKED_RATE.finditer(self.text)}
+
+    @cached_property
+    def asks_for_subject(self) -> bool:
+        """True if it asks what has an amount, as "what weighs 11 tonnes" does."""
+        return ASKED_SUBJECT.match(self.text) is not None
+
+    def coverage(self, terms: Iterable[str]) -> float:
+        """The fraction of its idf mass that `terms` hold; 1 for a question without terms."""
+        if not self._mass:
+            return 1.0
+        return sum(self._idf[term] for term in self.terms.intersection(terms)) / self._mass
+
+    @cached_property
+    def _idf(self) -> dict[str, float]:
+        statistics = self._snapshot.postings().statistics(self.terms)
+        return {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in self.terms}
+
+    @cached_property
+    def _mass(self) -> float:
+        return sum(self._idf.values())
+
+
+def content_terms(question: str, analyzer: Analyzer) -> set[str]:
+    """The terms of a question without function words; all terms if it has only function words.
+
+    >>> content_terms("How much did the mills, the mill?", Analyzer())
+    {'mill'}
+    """
+    tokens = analyzer.tokens(question)
+    content = [token for token in tokens if token.word not in FUNCTION_WORDS]
+    return {analyzer.term(token.word) for token in content or tokens}
