@@ -187,6 +187,7 @@ class Asked:
         self.work: Path = options.work
         self.halves = [UNSEEN / half for half in options.half]
         self._libraries: dict[str, Any] = {}
+        self._models: dict[tuple[str, str], Any] = {}
 
     def library(self, folder: Path, name: str, vectors: bool = True) -> Any:
         """The synced library of a folder, opened once."""
@@ -195,6 +196,7 @@ class Asked:
         if name not in self._libraries:
             library = spanwise.open(folder, self.work / f"index-{name}", cache=False)
             library.sync(vectors=vectors)
+            library._models._loaded = self._models  # each model is loaded once
             self._libraries[name] = library
         return self._libraries[name]
 
