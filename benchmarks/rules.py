@@ -218,9 +218,9 @@ class Asked:
     def lists(self) -> Iterator[tuple[str, str]]:
         """A list is right if it has exactly the documents that mention the words."""
         for row in self.unseen("lists"):
-            found = self.listed(row)
-            is_all = found == set(row["documents"])
-            yield row["id"], verdict_of(True, found is not None, is_all)
+            listed = self.listed(row)
+            is_all = listed == set(row["documents"])
+            yield row["id"], verdict_of(True, listed is not None, is_all)
 
     def others(self) -> Iterator[tuple[str, str]]:
         """Questions that ask for no list."""
@@ -230,8 +230,8 @@ class Asked:
     def mentions(self) -> Iterator[tuple[str, str]]:
         """The lists that the rules were written after."""
         for row in rows_of(Path("eval/questions/mentions.jsonl")):
-            found = self.listed(row)
-            yield row["id"], verdict_of(True, found is not None, found == set(row["documents"]))
+            listed = self.listed(row)
+            yield row["id"], verdict_of(True, listed is not None, listed == set(row["documents"]))
 
     def listed(self, row: Mapping[str, Any]) -> set[str] | None:
         """The documents of an answer that is a list of documents; None for any other answer."""

@@ -148,22 +148,22 @@ def fit_folders(
     fitted_on = f"{len(every)} questions about {names}, {retriever}"
     whole = fit(every, answerer.reader.digest, fitted_on, ends_early)
     apart = fits_apart(observations, ends_early)
-    by_group = [judge(inside, one) for inside, one in zip(observations, apart, strict=True)]
+    by_group = [judge(inside, fold) for inside, fold in zip(observations, apart, strict=True)]
     small: Sequence[Calibration | None] = [None] * len(asked)
     if is_pair:
         small_fits = fits_apart(alone, True)
-        by_small = [judge(inside, one) for inside, one in zip(alone, small_fits, strict=True)]
+        by_small = [judge(inside, fold) for inside, fold in zip(alone, small_fits, strict=True)]
         sure, by_group = sure_alone(by_small, by_group)
         hopeless, by_group = hopeless_alone(by_small, by_group, unseen_folders(by_group)[0])
         whole = replace(whole, sure=sure, hopeless=hopeless)
-        apart = [replace(one, sure=sure, hopeless=hopeless) for one in apart]
+        apart = [replace(fold, sure=sure, hopeless=hopeless) for fold in apart]
         small = small_fits
     threshold, unseen = unseen_folders(by_group)
     fits = {
         folder.domain: FoldFit(
-            replace(one, threshold=threshold), other and replace(other, threshold=threshold)
+            replace(fold, threshold=threshold), other and replace(other, threshold=threshold)
         )
-        for folder, one, other in zip(asked, apart, small, strict=True)
+        for folder, fold, other in zip(asked, apart, small, strict=True)
     }
     return replace(whole, threshold=threshold, unseen=unseen), fits
 
@@ -175,8 +175,8 @@ def held_out_answers(
     rows = []
     for number, folder in enumerate(asked):
         on_progress("folders answered", number, len(asked))
-        one = fits[folder.domain]
-        ways = [folder.decided(one.calibration, one.small, threshold) for threshold in (None, LEAST, 0.0)]
+        fold = fits[folder.domain]
+        ways = [folder.decided(fold.calibration, fold.small, threshold) for threshold in (None, LEAST, 0.0)]
         rows += [
             AnsweredWording(wording.everyday, *records)
             for wording, *records in zip(folder.wordings, *ways, strict=True)
