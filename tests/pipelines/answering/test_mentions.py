@@ -4,9 +4,9 @@ import pytest
 
 import spanwise
 from spanwise.pipelines.answering.mentions import _near
-from spanwise.pipelines.understanding.documents import mentioned_words
 from spanwise.pipelines.cli.show import show_answer
 from spanwise.pipelines.server.app import chat_text
+from spanwise.pipelines.understanding.documents import mentioned_words
 from spanwise.types import Filter
 
 NOTES = {
