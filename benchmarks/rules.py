@@ -56,6 +56,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "table threshold": TABLES,
     "similar column names": TABLES,
     "tables": TABLES,
+    "follow-ups": TALK,
     "words of the conversation": TALK,
     "recent question": TALK,
     "spelling": ("choose", "amounts", "yes-no"),
@@ -120,6 +121,13 @@ def without_added_words() -> None:
     ask.Answerer._is_accepted = accepted  # type: ignore[method-assign]
 
 
+def without_follow_ups() -> None:
+    """A question is taken as it is typed; rankings still depend on the question before."""
+    from spanwise.pipelines.answering import conversation
+
+    conversation.Context.understood = lambda self, question: question  # type: ignore[method-assign]
+
+
 def without_recent_question() -> None:
     """Rankings do not depend on the question before."""
     from spanwise.pipelines.answering import conversation
@@ -147,6 +155,7 @@ PATCHES: Mapping[str, Callable[[], None]] = {
     "similar column names": without_similar_names,
     "tables": without_tables,
     "words of the conversation": without_added_words,
+    "follow-ups": without_follow_ups,
     "recent question": without_recent_question,
     "spelling": without_spelling,
     "section": without_section,
