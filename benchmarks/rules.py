@@ -52,6 +52,8 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "subject_changes": TALK,
     "pronouns": TALK,
     "turns.light": TALK,
+    "forms of turns": TALK,
+    "all forms of turns": TALK,
     "cell veto": ("tables", "choose", "amounts"),
     "table threshold": TABLES,
     "similar column names": TABLES,
@@ -66,6 +68,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "computing": ("counts", "sums", "means", "differences"),
     "ordering": ("superlatives", "ends", "neighbours"),
     "conditions": ("limits", "comparing", "rewriting", "dated"),
+    "forms of turns": ("defining", "following", "subject_changes", "pronouns"),
+    "all forms of turns": ("defining", "following", "subject_changes", "pronouns", "fragments"),
 }
 Verdicts = dict[str, str]
 """right, wrong, declined, false or quiet (rightly declined) by the id of a question."""
