@@ -50,15 +50,11 @@ SENTENCE_END = re.compile(r"[.?!:\n]")
 JOINED = re.compile(r"[\s’'\"“”&/-]*")  # between two words of a phrase
 QUOTE_MARK = re.compile(r"\s{0,3}\[\d+\]\s{0,3}|\n+(?:\d+\. )?")  # of a citation, or of a step
 ASKING = pattern("turns.asking")
-DEFINING = pattern("defining.question")
 FOLLOWING = pattern("following.forms")
 FRAGMENT = pattern("fragments.fragment")
 CONTENT = rf"(?!(?:{'|'.join(FUNCTION_WORDS)})\b)[\w'’-]+"
 BARE = source("fragments.bare", content=CONTENT)
 NAME = source("fragments.name")
-NEW_SUBJECT = pattern("subject_changes.new_subject")
-OPEN_PRONOUN = pattern("pronouns.open")
-EMPTY_IT = pattern("pronouns.empty_it")
 CLAUSE_END = pattern("turns.clause_end")
 SENTENCE_CASE = re.compile(r"\b[a-z]{5,}")  # in another heading a capital shows no name
 ADDED = re.compile(r" \([^()]*\)\Z")
@@ -128,9 +124,11 @@ def phrases_of(text: str, words: Sequence[Word]) -> list[Phrase]:
 
 
 def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) -> bool:
-    """True for a question that needs words of earlier ones, whose terms are `known`."""
-    if NEW_SUBJECT.search(question):
-        return False
+    """True for a question that needs words of earlier ones, whose terms are `known`.
+
+    Such a question has the form of one, or a pronoun that nothing in its first clause explains, or hardly a
+    topic word, and none that is new and a name.
+    """
     if FOLLOWING.search(question) or _has_open_pronoun(question, words):
         return True
     is_asking = bool(ASKING.search(question))
@@ -138,17 +136,16 @@ def follows(question: str, words: Sequence[Word], known: Mapping[str, float]) ->
         return True
     own = [word for word in words if word.is_topic]
     new = [word for word in own if word.term not in known]
-    if DEFINING.match(question) or any(word.is_name for word in new):
-        return not own
+    if any(word.is_name for word in new):
+        return False
     return len(new) == len(own) <= (1 if is_asking else 2)
 
 
 def _has_open_pronoun(question: str, words: Sequence[Word]) -> bool:
-    """True for a pronoun that no topic word before it, or none of an earlier clause, can explain."""
+    """True for a pronoun before the end of the clause with the first topic word."""
     start = min((word.start for word in words if word.is_topic), default=len(question))
     end = next((match.start() for match in CLAUSE_END.finditer(question, start)), len(question))
-    masked = EMPTY_IT.sub(lambda match: "_" * len(match[0]), question)
-    return bool(OPEN_PRONOUN.search(masked[:start]) or re.search(rf"\b(?:{PRONOUN})\b", masked[:end], re.I))
+    return bool(re.search(rf"\b(?:{PRONOUN})\b", question[:end], re.I))
 
 
 def with_fragment(question: str, before: str) -> str:
