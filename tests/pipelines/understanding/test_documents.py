@@ -74,6 +74,7 @@ def test_a_question_for_the_documents_that_mention_words_names_them(question, wo
         "How many times is the mill mentioned?",
         "how do I list documents with the API",
         "how many documents can I upload",
+        "what did the note about rye say",
     ],
 )
 def test_another_question_names_no_words(question):
