@@ -87,6 +87,8 @@ def _fields(message: memoryview) -> Iterator[Field]:
             if key & 7 != BYTES:
                 raise ValueError(f"wire type {key & 7}")
             length, position = _varint(message, position)
+        if length > len(message) - position:
+            raise ValueError(f"a field of {length} bytes is cut")
         yield Field(key >> 3, 0, message[position : position + length])
         position += length
 

@@ -49,7 +49,7 @@ def mentioned_words(question: str) -> str:
     """The words of a question for the documents that mention them; "" for another question.
 
     >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
-    ('flood', '')
+    ('the flood', '')
     >>> mentioned_words('pages with "batch job"'), mentioned_words("What does the page say about the flood?")
     ('batch job', '')
     """

@@ -2,16 +2,20 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
-from helpers.tiny_models import tiny_mpnet, tiny_span_model
+from helpers.tiny_models import tiny_encoder, tiny_mpnet, tiny_span_model
 
 from spanwise.corpora.sentences import sentence_spans
+from spanwise.models.batching import PackedTokens
+from spanwise.models.bert import BertSpanModel
 from spanwise.models.load import load_span_model
 from spanwise.models.model_files import find_base
-from spanwise.models.numpy_bert import EVIDENCE_HEAD
+from spanwise.models.numpy_bert import EVIDENCE_HEAD, EVIDENCE_OUTPUTS
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.models.training import TrainingConfig, own_memory
+from spanwise.reader.span_reader import SpanScores
 from spanwise.reader.spans import assemble
 from spanwise.reader.training import (
     RECIPES,
@@ -70,9 +74,9 @@ def test_a_group_teaches_which_passage_answers_and_with_which_sentence(tmp_path)
     [rows] = training_groups([GROUP], tokenizer, 3, ReaderTrainingConfig(), sentence_spans)
     batch = assemble([row.ids for row in rows], special_tokens(tokenizer))
     arrays = (batch.input_ids, batch.attention_mask, batch.token_type_ids)
-    inputs = [torch.from_numpy(array) for array in arrays]
-    with torch.no_grad():
-        evidence = getattr(model, EVIDENCE_HEAD)(model.base_model(*inputs).last_hidden_state)
+    logits = np.zeros((*batch.input_ids.shape, 2 + len(EVIDENCE_OUTPUTS)), np.float32)
+    logits[batch.attention_mask > 0] = SpanScores(model)(PackedTokens.of_padded(*arrays))
+    evidence = logits[..., 2:]
     first, *others = evidence[:, 0, 1].tolist()
     assert first > 0 > max(others)
     left, right = rows[0].support
@@ -95,11 +99,16 @@ def test_the_shared_loss_is_added_with_its_weight(tmp_path):
     assert loss[2.0] - loss[1.0] == pytest.approx(loss[1.0] - loss[0.0], rel=1e-2)
 
 
-def test_an_mpnet_gets_the_evidence_head_and_keeps_its_lowest_layers(tmp_path):
-    folder = tiny_mpnet(tmp_path / "model")
+@pytest.mark.parametrize("plain", [tiny_encoder, tiny_mpnet])
+def test_a_plain_encoder_gets_both_heads_and_keeps_its_lowest_layers(tmp_path, plain):
+    folder = plain(tmp_path / "model")
+    torch.manual_seed(0)
     before = load_span_model(folder).state_dict()
+    torch.manual_seed(0)
     after = load_span_model(folder)
-    recipe = replace(RECIPES["lists"], loop=RECIPE.loop, frozen_layers=1, max_length=64)
+    assert isinstance(after, BertSpanModel)  # without transformers
+    assert not hasattr(after, EVIDENCE_HEAD)
+    recipe = replace(RECIPES["lists"], loop=RECIPE.loop, epochs=4, frozen_layers=1, max_length=64)
     fine_tune(
         own_memory(after),
         load_tokenizer(folder),

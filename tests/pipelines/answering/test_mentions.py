@@ -1,4 +1,4 @@
-"""Lists of the documents that mention some words: which questions ask for one, and what a list holds."""
+"""Lists of the documents that mention some words."""
 
 import pytest
 
@@ -6,7 +6,6 @@ import spanwise
 from spanwise.pipelines.answering.mentions import _near
 from spanwise.pipelines.cli.show import show_answer
 from spanwise.pipelines.server.app import chat_text
-from spanwise.pipelines.understanding.documents import mentioned_words
 from spanwise.types import Filter
 
 NOTES = {
@@ -34,71 +33,6 @@ def library(tmp_path_factory):
 def counts(library, words, **options):
     listed = library.mentions(words, **options).computed.documents
     return {each.document_id: each.count for each in listed}
-
-
-@pytest.mark.parametrize(
-    ("question", "words"),
-    [
-        ("Which documents mention the Eskery Psalter?", "the Eskery Psalter"),
-        ("In which RFCs does OCaml come up?", "OCaml"),
-        ("Give me a list of all recipes in which saffron is mentioned.", "saffron"),
-        ("find all proposals mentioning supply chains", "supply chains"),
-        ("How many recipes have the word cinnamon in them?", "cinnamon"),
-        ("Where is MetaMask mentioned?", "MetaMask"),
-        ("tickets mentioning error 0x80070057", "error 0x80070057"),
-        ("I'm looking for a complete list of the policies where rain is mentioned.", "rain"),
-        ("In how many diary entries do I talk about insomnia?", "insomnia"),
-        ("Is Fortran ever mentioned, and in which files?", "Fortran"),
-        ('which files mention "flood wall"?', "flood wall"),
-        ("What papers talk about rye", "rye"),
-        ("Which of these notes refer to Ada Rook?", "Ada Rook"),
-        ("what pages contain “terms and conditions”?", "terms and conditions"),
-        ("Which letters name the harbour master?", "the harbour master"),
-        ("Which emails discuss the audit?", "the audit"),
-        ("Which documents are about beekeeping?", "beekeeping"),
-        ("which documents contain the word lantern", "lantern"),
-        ("Which documents is the mill mentioned in?", "the mill"),
-        ("How many documents mention the mill?", "the mill"),
-        ("How many of the files mention GDPR?", "GDPR"),
-        ("how many papers refer to BM25", "BM25"),
-        ("How many notes are there that mention rye?", "rye"),
-        ("How many e-mails mention “or else”?", "or else"),
-        ("How many letters talk about the flood of 1911?", "the flood of 1911"),
-        ("In how many documents does Ada Rook appear?", "Ada Rook"),
-        ("How many documents contain «data protection»?", "data protection"),
-        (
-            "How many other pages mention the Health Board at all?",
-            "the Health Board",
-        ),
-        ("how many  documents\nmention the phrase fire door .", "fire door"),
-    ],
-)
-def test_a_question_for_the_documents_that_mention_words_names_them(question, words):
-    assert mentioned_words(question) == words
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How many employees are there?",
-        "Which documents do I need for a visa?",
-        "How many pages does the handbook have?",
-        "Which documents do not mention the mill?",
-        "How many documents are about to expire?",
-        "Which files are about 2 MB?",
-        "What file names contain spaces?",
-        "Which documents mention how to renew a permit?",
-        "Which documents mention rye or barley?",
-        "Which documents mention it?",
-        "Which page contains the opening hours?",
-        "How many letters does the word mention contain?",
-        "Which documents contain no date?",
-        'Which documents mention "rye" and "barley"?',
-        "Who mentions the mill?",
-    ],
-)
-def test_another_question_names_no_words(question):
-    assert mentioned_words(question) == ""
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,6 @@ def test_spelling_is_corrected_once_per_question(library, monkeypatch):
         return spelling_of(question, *rest)
 
     monkeypatch.setattr(spanwise.pipelines.library.open_commit, "spelling_of", count)
-    monkeypatch.setattr(spanwise.pipelines.answering.ask, "spelling_of", count)
+    monkeypatch.setattr(spanwise.pipelines.understanding.question, "spelling_of", count)
     library.search(QUESTION, retriever="bm25")
     assert corrected == [QUESTION]

@@ -4,6 +4,7 @@ import json
 import math
 import random
 import shutil
+from collections import defaultdict
 from dataclasses import replace
 
 import pytest
@@ -11,13 +12,20 @@ from helpers.scripted_reader import asker, by_margin
 
 from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.sentences import sentence_spans
-from spanwise.errors import DataMalformed, ModelRejected
-from spanwise.eval.questions import FolderQuestion, is_right_shown
-from spanwise.pipelines.training import candidate_observations
+from spanwise.errors import ModelRejected
+from spanwise.eval.calibration import expected_calibration_error
+from spanwise.eval.questions import FolderQuestion, QuestionRecord, is_right_shown
+from spanwise.pipelines.evaluation import asked_folders
+from spanwise.pipelines.evaluation.asked_folders import AskedFolder, Wording
 from spanwise.pipelines.training.calibration import (
+    AnsweredWording,
+    FoldFit,
     Judgement,
+    answer_figures,
+    calibrate,
     fit,
-    held_out_figures,
+    fits_apart,
+    held_out_answers,
     hopeless_alone,
     judge,
     keep_calibration,
@@ -28,14 +36,14 @@ from spanwise.pipelines.training.calibration import (
 )
 from spanwise.pipelines.training.candidate_observations import (
     Observation,
-    ObservationFile,
     ObservedCandidate,
     ObservedSection,
-    Wording,
-    wordings_of,
+    observe,
 )
 from spanwise.reader.evidence import FEATURES, Calibration, Features, UnseenFolders
 from spanwise.reader.load import load_calibration, load_reader
+from spanwise.reader.span_reader import SpanReader
+from spanwise.retrieval.stage import Stage
 
 
 def folders_with_questions(folder):
@@ -60,23 +68,20 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
     reader = shutil.copytree(reader_folder, tmp_path / "reader")
     data = folders_with_questions(tmp_path / "data")
     reworded = {wording_key("Who is Rook3?"): ("Rook3 who",)}
-    monkeypatch.setattr(candidate_observations, "everyday_wordings", lambda: reworded)
+    monkeypatch.setattr(asked_folders, "everyday_wordings", lambda: reworded)
     command = ("calibrate", "--data", data, "--out", reader, "--retriever", "bm25", "--json")
     code, out, err = run(*command)
     assert code == 0, err
     figures = json.loads(out)
+    assert [figures["held_out"][kind]["questions"] for kind in ("plain", "everyday")] == [60, 2]
     assert 0 <= figures["held_out"]["false"] <= 1
-    assert 0 <= figures["held_out"]["plain"]["right_at_10"] <= 1
     assert figures["held_out"]["everyday"]["false"] == 0
     digest = load_reader(str(reader)).digest
     assert load_calibration(str(reader), digest).threshold == figures["threshold"]
     with pytest.raises(ModelRejected, match="spanwise calibrate --out"):
         load_calibration(str(reader), "another")
-    observations, _ = sorted((reader / "run" / "calibration").glob("observed-*.jsonl"))
-    observations.write_bytes(observations.read_bytes() + b'{"torn')
-    monkeypatch.setattr(
-        candidate_observations, "observation_of", lambda *arguments: pytest.fail("read again")
-    )
+    for kind, method in ((SpanReader, "read"), (Stage, "search")):
+        monkeypatch.setattr(kind, method, lambda *arguments: pytest.fail("not recorded"))
     assert json.loads(run(*command)[1]) == figures
     (data / "towns.jsonl").unlink()
     assert "expected two or more" in run(*command)[2]
@@ -89,10 +94,10 @@ def test_every_third_question_makes_a_quick_check(run, tmp_path, reader_folder):
     assert code == 0, err
     assert out == ""
     assert "right_at_10" in err
-    files = [path.read_text().splitlines() for path in (reader / "run/calibration").glob("obs*.jsonl")]
-    assert [len(lines) for lines in files] == [11, 11]  # the identity and a third of 30
+    files = [path.read_text().splitlines() for path in (reader / "run/calibration").glob("hits*.jsonl")]
+    assert [len(lines) for lines in files] == [10, 10]
     with pytest.raises(ValueError, match="every is 0"):
-        candidate_observations.observe(data, reader, "bm25", 20, every=0)
+        calibrate(data, reader, "bm25", every=0)
 
 
 def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder):
@@ -106,26 +111,9 @@ def test_another_retriever_gets_a_calibration_of_its_own(tmp_path, reader_folder
     assert thresholds == [0.2, 0.3, 0.4, 0.3]
 
 
-def test_other_observations_and_damaged_ones_are_refused(tmp_path):
-    file = ObservationFile(tmp_path / "o.jsonl", {"reader": "d1"})
-    section = ObservedSection(sentence=1, right=False)
-    observations = [
-        Observation((candidate(1.0),), True, "mills", everyday=True, passage_right=True, section=section),
-        Observation((), False, "mills"),
-    ]
-    assert file.read("mills") == []
-    file.add(observations)
-    assert file.read("mills") == observations
-    with pytest.raises(DataMalformed, match="other observations"):
-        ObservationFile(file.path, {"reader": "d2"}).read("mills")
-    file.path.write_bytes(file.path.read_bytes() + b'{"right": [true]}\n')
-    with pytest.raises(DataMalformed, match="Remove it to start anew"):
-        file.read("mills")
-
-
 def candidate(margin: float, right: bool = True, same: int = 0, **fields) -> ObservedCandidate:
     """A candidate of this margin, in another sentence than candidates with another `same`."""
-    values = {"right_span": right, "sentence": same, "adds_words": True} | fields
+    values = {"sentence": same, "adds_words": True} | fields
     return ObservedCandidate(Features(margin, 0, 0, 0), right, same=same, **values)
 
 
@@ -144,10 +132,18 @@ def made_up(n: int) -> list[Observation]:
 def test_confidence_and_threshold_hold_on_other_questions():
     calibration = fit(made_up(600), "r", "made-up questions")
     threshold, _ = unseen_folders([judge(made_up(600), calibration)])
-    figures = held_out_figures(judge(made_up(900)[600:], calibration), threshold)
-    assert figures["ece"] < 0.1
-    assert figures["false"] < 0.2
-    assert 0.3 < figures["right"] < figures["right_forced"] < 1
+    judged = judge(made_up(900)[600:], calibration)
+    confidences = [each.confidence for each in judged]
+    right = [float(each.right) for each in judged]
+    assert expected_calibration_error(confidences, right, equal_mass=True) < 0.1
+    absent = [each.confidence >= threshold for each in judged if not each.answerable]
+    assert sum(absent) / len(absent) < 0.2
+    assert 0.3 < sum(each.right and each.confidence >= threshold for each in judged) / sum(right) < 1
+
+
+def test_each_folder_is_left_out_of_the_fit_for_it():
+    first, second = made_up(200)[:100], made_up(200)[100:]
+    assert fits_apart([first, second], True) == [fit(second, "", ""), fit(first, "", "")]
 
 
 @pytest.mark.parametrize("answers_null", [True, False])
@@ -193,20 +189,15 @@ def test_the_candidates_shown_are_those_that_ask_shows(library):
     script = (("Ada Rook", 3.0, 1.0), ("every ten minutes", 2.0, 1.0), ("Ute Falk", 1.5, 1.0))
     asked = asker(library, *script, calibration=by_margin(0.99), dedupe=False)
     question = FolderQuestion("q", "Who built the tram?", "factoid", ("Ada Rook",), ("mill.md",), True)
-    [trace] = asked.trace([question.question])
-    observation = candidate_observations.observation_of(
-        asked, Wording(question, False), trace.hits, trace.readings, "mills"
-    )
-    shown = [
-        is_right_shown(question, each.span, each.passage, sentence_spans) for each in trace.answer.candidates
-    ]
+    [answer] = asked.answer([question.question])
+    [observation] = observe(AskedFolder("mills", [Wording(question, False)], asked, None), asked)
+    shown = [is_right_shown(question, each.span, each.passage, sentence_spans) for each in answer.candidates]
     assert shown == [True, False]
     assert list(shown_candidates(observation, by_margin(0.99))) == shown
 
 
-def judged(confidence: float, right: bool = True, **fields) -> Judgement:
-    values = {"right_span": right, "answerable": True, "everyday": False, "passage_right": None}
-    return Judgement(confidence, right, **{**values, "candidates": (), **fields})
+def judged(confidence: float, right: bool = True, answerable: bool = True, candidates=()) -> Judgement:
+    return Judgement(confidence, right, answerable, candidates)
 
 
 def test_the_threshold_holds_for_all_folders_together_and_for_each():
@@ -242,38 +233,50 @@ def test_a_small_reader_declines_for_both_where_that_misses_nothing():
     assert hopeless_alone(alone, pair, 0.5)[0] == 0.2
 
 
+def answered(confidence: float, answerable: bool = True, folder: str = "mills", **scores) -> AnsweredWording:
+    """A question that is declined below a confidence of 0.5; the other scores are 0."""
+    every = defaultdict(float, scores)
+    forced = QuestionRecord(folder, "", "", every, answerable, prediction="x", confidence=confidence)
+    declined = replace(forced, scores=every | {"right": 0, "right_span": 0, "declined": 1}, prediction="")
+    return AnsweredWording(False, forced if confidence >= 0.5 else declined, forced, forced)
+
+
 def test_the_figures_are_shares_of_the_questions_that_they_are_about():
-    absent = {"right": False, "answerable": False}
     rows = [
-        judged(0.9, right_span=False, passage_right=True),
-        judged(0.3, passage_right=False),
-        judged(0.2, right=False, candidates=(False, True)),
-        judged(0.1, right=False, candidates=(False,)),
-        *(judged(confidence, **absent) for confidence in (0.6, *9 * [0.25])),
-        judged(0.05, candidates=(False,), **absent),
+        answered(0.9, right=1, right_forced=1, right_shown=1),
+        answered(0.3, right=1, right_forced=1, right_span=1, right_span_forced=1),
+        answered(0.6),
+        answered(0.1, right_shown=1),
+        *(answered(confidence, False, nothing_shown=confidence < 0.5) for confidence in (0.7, *9 * [0.25])),
+        answered(0.05, False, "towns"),
     ]
-    figures = held_out_figures(rows, 0.5)
+    figures = answer_figures(rows)
     expected = {
+        "questions": 15,
         "right": 1 / 4,
+        "wrong": 1 / 4,
         "right_span": 0,
         "right_forced": 2 / 4,
         "right_span_forced": 1 / 4,
         "right_shown": 2 / 4,
         "right_at_10": 2 / 4,
-        "passage_right": 1 / 2,
         "false": 1 / 11,
+        "false_by_folder": {"mills": 1 / 10, "towns": 0},
         "absent_shown": 2 / 11,
     }
     assert {name: figures[name] for name in expected} == expected
-    assert held_out_figures(rows[3:], 0.5)["passage_right"] is None
 
 
-def test_a_question_is_asked_in_all_its_wordings():
-    question = FolderQuestion("q", "When was it built?", "factoid", ("1811",), ("mill.md",), True)
-    plain, everyday = wordings_of([question], {wording_key(question.question): ["its age"]})
-    assert plain.question == question
-    assert not plain.everyday
-    assert everyday.question.question == "its age"
-    assert everyday.question.answers == ("1811",)
-    assert everyday.everyday
-    assert wordings_of([replace(question, everyday=True)], {})[0].everyday
+@pytest.mark.parametrize(
+    ("text", "right"), [("Which documents mention the tram?", "1 document"), ("How old is Bo?", "29")]
+)
+def test_an_answer_from_a_table_or_a_list_of_documents_counts(folder, indexed, text, right):
+    (folder / "keepers.csv").write_text("Keeper,Age\nIda,41\nBo,29\n")
+    question = FolderQuestion("q", text, "factoid", (right,), ("keepers.csv",), True)
+    absent = replace(question, id="n", question="Who sold the weir?", answers=(), answerable=False)
+    with indexed(folder) as library:
+        asked = asker(library, ("weir", 3.0, 1.0))
+        wordings = [Wording(question, False), Wording(absent, True)]
+        fits = {"mills": FoldFit(by_margin(0.5))}
+        figures = held_out_answers([AskedFolder("mills", wordings, asked, None)], fits)
+    assert (figures["right"], figures["plain"]["right"], figures["everyday"]["false"]) == (1, 1, 1)
