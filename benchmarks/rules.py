@@ -39,24 +39,12 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "computing": TABLES,
     "ordering": TABLES,
     "conditions": TABLES,
-    "costs": TABLES,
     "cells_of_yes": TABLES,
-    "undone": TABLES,
     "columns": TABLES,
-    "table_words.light": TABLES,
-    "table_words.before_noun": TABLES,
     "asked_column": TABLES,
-    "defining": TALK,
-    "following": TALK,
-    "fragments": TALK,
-    "subject_changes": TALK,
-    "pronouns": TALK,
     "turns.light": TALK,
     "forms of turns": TALK,
-    "all forms of turns": TALK,
-    "cell veto": ("tables", "choose", "amounts"),
     "table threshold": TABLES,
-    "similar column names": TABLES,
     "tables": TABLES,
     "follow-ups": TALK,
     "words of the conversation": TALK,
@@ -68,22 +56,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "computing": ("counts", "sums", "means", "differences"),
     "ordering": ("superlatives", "ends", "neighbours"),
     "conditions": ("limits", "comparing", "rewriting", "dated"),
-    "forms of turns": ("defining", "following", "subject_changes", "pronouns"),
-    "all forms of turns": ("defining", "following", "subject_changes", "pronouns", "fragments"),
+    "forms of turns": ("following", "fragments"),
 }
 Verdicts = dict[str, str]
 """right, wrong, declined, false or quiet (rightly declined) by the id of a question."""
-
-
-def without_cell_veto() -> None:
-    """A span of the reader in a cell is an answer, cut to the cell."""
-    from spanwise.pipelines.answering import ask
-
-    def accepted(self: Any, best: Any, evidence: float, threshold: float | None, spelling: Any) -> bool:
-        return bool(is_accepted(replace(self, tables=None), best, evidence, threshold, spelling))
-
-    is_accepted = ask.Answerer._is_accepted
-    ask.Answerer._is_accepted = accepted  # type: ignore[method-assign]
 
 
 def without_table_threshold() -> None:
@@ -91,18 +67,6 @@ def without_table_threshold() -> None:
     from spanwise.pipelines.answering import ask
 
     ask.MIN_TABLE_CONFIDENCE = 0.0
-
-
-def without_similar_names() -> None:
-    """Words name columns by their letters and listed meanings alone."""
-    from spanwise.pipelines.answering import table_answers
-
-    made = table_answers.TableFinder.__init__
-
-    def init(self: Any, analyzer: Any, document_of: Any, encoder: Any = None) -> None:
-        made(self, analyzer, document_of, None)
-
-    table_answers.TableFinder.__init__ = init  # type: ignore[method-assign]
 
 
 def without_tables() -> None:
@@ -154,9 +118,7 @@ def without_section() -> None:
 
 
 PATCHES: Mapping[str, Callable[[], None]] = {
-    "cell veto": without_cell_veto,
     "table threshold": without_table_threshold,
-    "similar column names": without_similar_names,
     "tables": without_tables,
     "words of the conversation": without_added_words,
     "follow-ups": without_follow_ups,

@@ -384,8 +384,6 @@ class Answerer:
             held = self.analyzer.terms(indexed_text(best.passage))
             if question.typed_terms.isdisjoint(held):
                 return False  # only words that the conversation adds
-        if threshold and self.tables and self.tables.in_cell(best):
-            return False  # what a table says is looked up
         return threshold is None or best.confidence >= threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:

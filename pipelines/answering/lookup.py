@@ -13,24 +13,21 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
 from . import table_question as asked
-from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question, Similarities
+from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question
 from .table_reading import Reading, Result
 from .table_text import DATE, DURATION, TIMES, TableText, Value, common_unit
 
 
-def look_up(
-    text: str, table: TableText, context: Collection[str] = (), similarities: Similarities | None = None
-) -> Result | None:
+def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Result | None:
     """The best result for a question; None if the table has none.
 
     `context` are stems of the words around the table, such as headings, which explain words of the question.
-    `similarities` compares words with names of columns.
     """
-    question = Question(text, table, context, similarities)
+    question = Question(text, table, context)
     if not question.meets_table():
         return None
     is_yes_no = asked.YES_NO.match(question.text) is not None
-    if asked.DECLINED.search(question.text) or (is_yes_no and asked.NEGATION.search(question.text)):
+    if is_yes_no and asked.NEGATION.search(question.text):
         return None
     operations = YES_NO_OPERATIONS if is_yes_no else OPERATIONS
     results = []

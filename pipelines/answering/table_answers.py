@@ -12,8 +12,6 @@ from spanwise.types import AnswerSpan, Document, Hit, Passage, Span, TablePart
 from ...corpora.passages import passages_at
 from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
-from ...retrieval.protocol import TokenEncoder
-from .column_names import ColumnNames
 from .lookup import look_up
 from .table_reading import Result
 from .table_text import TableText
@@ -71,18 +69,13 @@ class TableAnswer:
 
 
 class TableFinder:
-    """The tables of the documents of a commit. Those of some documents are kept.
-
-    `encoder` returns what tells which words mean much the same; None compares words alone.
-    """
+    """The tables of the documents of a commit. Those of some documents are kept."""
 
     def __init__(
         self,
         analyzer: Analyzer,
         document_of: Callable[[str], Document],
-        encoder: Callable[[], TokenEncoder] | None = None,
     ) -> None:
-        self._similarities = ColumnNames(encoder).similarities if encoder else None
         self._analyzer = analyzer
         self._document_of = document_of
         self._kept: dict[str, tuple[Document, list[TableText]]] = {}
@@ -91,9 +84,7 @@ class TableFinder:
         """The best result; a doubt lowers its confidence if another table says something else as well."""
         results = []
         for document, table, passage in self._near(hits):
-            if result := look_up(
-                question, table, self._context(document, passage, table), self._similarities
-            ):
+            if result := look_up(question, table, self._context(document, passage, table)):
                 results.append((result, table, document))
         if not results:
             return None

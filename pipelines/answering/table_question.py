@@ -8,16 +8,12 @@ from decimal import Decimal
 from itertools import chain, islice, product, takewhile
 from operator import ge, gt, le, lt
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...index.analysis import STOP_WORDS
 from ..understanding.patterns import entries, family, mapping, pattern, words
-from .column_names import MEANINGS, MEANT, SIMILAR
 from .table_text import DATE, DURATION, NO, TIMES, YES, TableText, parse_value
 
-Similarities = Callable[[Sequence[str], tuple[str, ...]], NDArray[np.float32]]
-
+MEANINGS = mapping("columns.meanings")
+MEANT = 0.85  # the strength of a word with the meaning of a name, against 1 for a word of the name
 MAX_CONDITIONS = 5
 MAX_READINGS = 64
 MAX_TEXTS = 2_000  # different cells with a word; a word that more cells hold selects no row alone
@@ -30,11 +26,7 @@ KINDS = {
     word: tuple(kinds.split()) for row, kinds in mapping("table_words.kinds").items() for word in row.split()
 }
 ASKING = pattern("asked_column.question")
-AMOUNT = pattern("costs.amount")
-COST = pattern("costs.asked")
-LIGHT = frozenset(words("table_words.light"))
 OPERATORS = frozenset(words("table_words.operators"))
-BEFORE_NOUN = frozenset(words("table_words.before_noun"))
 PAID = frozenset(words("table_words.paid"))
 AUXILIARIES = frozenset(words("table_words.auxiliaries"))
 REWRITTEN = [
@@ -65,7 +57,6 @@ DIFFERENCE = pattern("differences.difference")
 COMPARATIVE = pattern("comparing.comparative")
 EITHER = pattern("comparing.either")
 NEGATION = pattern("cells_of_yes.negation")
-DECLINED = pattern("undone.declined")
 WH = pattern("asked_column.after")
 SEVERAL = pattern("asked_column.several")
 DATE_OF = pattern("dated.date")
@@ -118,7 +109,7 @@ class Question:
     """A question as words, as it is asked of a table. Limits are written in one way.
 
     `mentions` are the columns that it names. `around` are the positions of the words that the context of the
-    table has, and no operation. `similarities` are those of `ColumnNames`.
+    table has, and no operation.
     """
 
     def __init__(
@@ -126,7 +117,6 @@ class Question:
         text: str,
         table: TableText,
         context: Collection[str] = (),
-        similarities: Similarities | None = None,
     ) -> None:
         self.table = table
         self.capitals = {word.lower() for word in CAPITAL.findall(text)}.difference(text.split())
@@ -140,9 +130,7 @@ class Question:
         silent = STOP_WORDS - operators - {"until", "till"}
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
-        self.named = self._named(None)
-        if similarities and self.meets_table():
-            self.named = self._named(similarities)
+        self.named = self._named()
         self.mentions = list(self._mentions())
 
     def meets_table(self) -> bool:
@@ -150,11 +138,8 @@ class Question:
         stems = {self.stems[i] for i in self.content if self.words[i] not in OPERATORS}
         return any(self.named) or any(next(self.table.places(stem), None) for stem in stems)
 
-    def _named(self, similarities: Similarities | None) -> list[dict[int, float]]:
-        """How strongly the words name each column, by position."""
-        similar = np.zeros((len(self.words), len(self.table.columns)), np.float32)
-        if similarities:
-            similar = similarities(self.words, self.table.columns)
+    def _named(self) -> list[dict[int, float]]:
+        """How strongly the words name each column, by position: 1 for a word of its name, else MEANT."""
         meant = {i: meant_names(self.table, self.words[i]) for i in self.content}
         named: list[dict[int, float]] = []
         for column, name in enumerate(self.table.names):
@@ -172,8 +157,6 @@ class Question:
                     continue
                 elif is_part or (meant[i].keys() & set(name) and self._may_name(i, column)):
                     strengths[i] = MEANT
-                elif similar[i, column] >= SIMILAR and self.words[i] not in self.capitals:
-                    strengths[i] = float(similar[i, column])
             named.append(strengths)
         return named
 
@@ -196,7 +179,7 @@ class Question:
                 yield Mention(column, frozenset(strengths), min(1.0, share), sum(strengths.values()))
 
     def weight(self, i: int, explained: Collection[int], cells: Collection[int]) -> float:
-        """How much a word asks for: a name or number most, then a noun, least a verb.
+        """How much a word asks for: an operator or a name or number most.
 
         `cells` are the positions of the words that are whole cells.
         """
@@ -205,14 +188,11 @@ class Question:
             return 2.0
         if word in self.capitals or word[0].isdecimal():
             return 1.5
-        before = i - 1
-        while before in self.content and before not in self.around and before not in explained:
-            before -= 1
         if i - 1 in self.content and i - 1 in explained:
             return 0.6  # such as "life" in "battery life"
         if i + 1 in cells:
             return 0.5  # such as "president" in "president Carter"
-        return 1.0 if before >= 0 and self.words[before] in BEFORE_NOUN else 0.4
+        return 0.4
 
     def within(self, match: re.Match[str]) -> frozenset[int]:
         """The positions of the words in a match."""

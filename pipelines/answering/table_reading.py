@@ -10,8 +10,7 @@ from itertools import takewhile
 from math import inf
 
 from . import table_question as asked
-from .column_names import MEANT
-from .table_question import NEAR, NUMERIC, ORDERED, Condition, Mention, Question, meant_names
+from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Condition, Mention, Question, meant_names
 from .table_text import EMPTY, MAX_CELL, TIMES, YEARS
 
 Match = re.Match[str]
@@ -239,15 +238,6 @@ class Reading:
             if not any(strength >= MEANT and abs(i - near) <= NEAR for i, strength in strengths.items())
         }
 
-    def _is_cost(self, column: int) -> bool:
-        """True for a column of money, by its cells or its name."""
-        names = {
-            stem
-            for word in ("cost", "spent", "euro", "dollar", "pound")
-            for stem in meant_names(self.table, word)
-        }
-        return self.table.kinds[column] == "money" or not names.isdisjoint(self.table.names[column])
-
     def result(
         self, operation: str, rows: Sequence[int], column: int, doubt: float, value: str | None = None
     ) -> Result | None:
@@ -269,13 +259,11 @@ class Reading:
         numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
         explained |= {i - 1 for i in numbers & explained}  # such as "bus" in "bus 703"
         rest = sorted(question.content - explained - question.around)
-        light = asked.LIGHT | asked.PAID if self.table.kinds[cells[0][1]] == "money" else asked.LIGHT
-        rest = [i for i in rest if question.stems[i] not in light]
+        if self.table.kinds[cells[0][1]] == "money":
+            rest = [i for i in rest if question.stems[i] not in asked.PAID]
         held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
         weight = sum(question.weight(i, explained, held) for i in rest)
-        asks_cost = asked.AMOUNT.match(question.text) and asked.COST.search(question.text)
-        is_other = value is None and asks_cost and not self._is_cost(cells[0][1])
-        score = 0.02 * len(explained) - weight - doubt - self.doubt - 2 * bool(is_other)
+        score = 0.02 * len(explained) - weight - doubt - self.doubt
         unexplained = tuple(question.words[i] for i in rest)
         return Result(operation, cells, values, value is not None, unexplained, score)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,7 +29,7 @@ from spanwise.types import (
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...index.store import Store
-from ...models.model_files import BUILTIN, FAST
+from ...models.model_files import FAST
 from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, DuplicateRule
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
@@ -68,7 +68,7 @@ class OpenCommit:
         """The tables of the documents."""
         from ..answering.table_answers import TableFinder
 
-        return TableFinder(self.analyzer, self.snapshot.document, partial(self.models.token_encoder, BUILTIN))
+        return TableFinder(self.analyzer, self.snapshot.document)
 
     @cached_property
     def n_encoded(self) -> int:

@@ -110,9 +110,3 @@ def test_a_computed_value_is_judged_by_the_answers(answers, verdict):
 def test_a_span_of_the_reader_is_cut_to_one_cell(library, read, cell):
     answer = answer_to(library, "What is the Pro plan about?", (read, 9.0, 0.0), threshold=0)
     assert answer.text == (cell or read)
-
-
-@pytest.mark.parametrize(("read", "is_declined"), [("450 EUR", True), ("Ada Rook", False)])
-def test_a_cell_of_the_reader_alone_is_no_answer(library, read, is_declined):
-    answer = answer_to(library, "What is the Pro plan about?", (read, 9.0, 0.0))
-    assert answer.no_answer == is_declined
