@@ -32,10 +32,6 @@ TABLES = ("tables", "wtq", "choose")
 TALK = ("conversations",)
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "documents": ("lists", "others", "mentions"),
-    "verdicts": ("yes-no", "amounts"),
-    "announced": ("choose", "amounts", "yes-no"),
-    "rates": ("amounts", "choose"),
-    "subjects": ("amounts", "choose"),
     "computing": TABLES,
     "ordering": TABLES,
     "conditions": TABLES,

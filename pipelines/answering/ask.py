@@ -34,8 +34,6 @@ from .candidates import (
     candidates,
     merge_same_answers,
     ranked_candidates,
-    tells_another_amount,
-    tells_another_rate,
     topic_section,
     without_overlaps,
 )
@@ -288,7 +286,7 @@ class Answerer:
             threshold = self.calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
         duplicates = {hit.passage.id: hit.duplicates for hit in hits}
         distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
-        spans = [self._completed(each, asked, duplicates) for each in distinct]
+        spans = [self._completed(each, duplicates) for each in distinct]
         shown = merge_same_answers(spans)
         is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
         best = shown[0] if is_accepted else None
@@ -377,9 +375,6 @@ class Answerer:
     ) -> bool:
         if best.confidence is None:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        is_other = tells_another_rate(question, best.context.readable)
-        if threshold and (is_other or tells_another_amount(question, best.span.readable)):
-            return False
         if threshold and question.spelling.understood and question.typed_terms:
             held = self.analyzer.terms(indexed_text(best.passage))
             if question.typed_terms.isdisjoint(held):
@@ -402,14 +397,12 @@ class Answerer:
             and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
         )
 
-    def _completed(
-        self, ranked: RankedCandidate, question: Question, duplicates: Mapping[int, Sequence[Passage]]
-    ) -> AnswerSpan:
+    def _completed(self, ranked: RankedCandidate, duplicates: Mapping[int, Sequence[Passage]]) -> AnswerSpan:
         """The span, cut to a cell, with yes or no if that is asked for and the rule is certain enough."""
         span = answer_span(ranked)
         cell = self.tables.in_cell(span) if self.tables else None
         span = replace(span, span=cell or span.span, duplicates=tuple(duplicates[span.passage.id]))
-        if self.calibration is None or not question.may_be_yes_no:
+        if self.calibration is None:
             return span
         rule = self.calibration.verdicts
         fitted = rule.verdict(ranked.candidate.scored.yes) if rule else None

@@ -17,21 +17,13 @@ from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
-from ..understanding.patterns import pattern, words
 from ..understanding.question import Question
-from ..understanding.spelling import FUNCTION_WORDS
 
 T = TypeVar("T")
 
 MAX_CANDIDATES = 80
 CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
 SECTION_SENTENCES = 2
-ANNOUNCES = pattern("announced.announces")
-QUIET = (*FUNCTION_WORDS.difference(("no", "not")), *words("announced.quiet"))
-QUIET_NUMBERS = words("announced.numbers")
-TOLD_RATE = pattern("rates.told")
-RATE_WORDS = dict(zip(words("rates.adverbs")[::2], words("rates.adverbs")[1::2], strict=True))
-TOLD_AMOUNT = pattern("subjects.told")
 
 Readings = Sequence[Sequence[ScoredSpan]]
 """The spans of each passage that was read, in the order of the hits; later hits were not read."""
@@ -67,16 +59,11 @@ def candidates(
     """The candidates of a question with their features, unordered: the best span of each sentence.
 
     `readings[i]` are the spans of `hits[i]`, best first. They grow to whole words and pairs of marks; those
-    without words are left out. A sentence that only announces the answer gives way to the one after it. A
-    sentence in two overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are
-    kept: first the best of each passage, then others in the order of the passages.
+    without words are left out. A sentence in two overlapping passages is one candidate, with the better span.
+    At most MAX_CANDIDATES are kept: first the best of each passage, then others in the order of the passages.
     """
     terms_of = analyzer.terms
-    numbers = () if question.is_count else QUIET_NUMBERS
-    quiet = set(terms_of(" ".join([question.text, *QUIET, *numbers])))
-    proposals = _proposals(
-        readings, lambda sentence: bool(ANNOUNCES.search(sentence)) and quiet.issuperset(terms_of(sentence))
-    )
+    proposals = _proposals(readings)
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
     held = {place: frozenset(terms_of(indexed_text(passage))) for place, passage in passages.items()}
     names = {
@@ -127,18 +114,6 @@ def ranked_candidates(
         for (evidence, candidate), confidence in zip(scored, confidences, strict=True)
     ]
     return sorted(ranked, key=lambda each: -(each.confidence or 0.0))
-
-
-def tells_another_rate(question: Question, sentence: str) -> bool:
-    """True if a question asks for so much per minute, say, and the sentence only says how much per hour."""
-    told = {m[1].lower() for m in TOLD_RATE.finditer(sentence)}
-    told.update(unit for word, unit in RATE_WORDS.items() if word in sentence.lower())
-    return bool(question.rate_units and told) and question.rate_units.isdisjoint(told)
-
-
-def tells_another_amount(question: Question, answer: str) -> bool:
-    """True if a question asks what has an amount, and the answer is another amount."""
-    return question.asks_for_subject and TOLD_AMOUNT.fullmatch(answer.strip()) is not None
 
 
 def without_overlaps(items: Sequence[T], span_of: Callable[[T], Span]) -> list[T]:
@@ -193,7 +168,7 @@ class _Proposal:
         return "\n".join([*self.scored.passage.heading[-1:], self.sentence.readable])
 
 
-def _proposals(readings: Readings, announces: Callable[[str], bool]) -> list[_Proposal]:
+def _proposals(readings: Readings) -> list[_Proposal]:
     """The best span of each sentence; the best of each passage come first."""
     best: dict[Span, _Proposal] = {}
     for place, spans in enumerate(readings):
@@ -201,7 +176,7 @@ def _proposals(readings: Readings, announces: Callable[[str], bool]) -> list[_Pr
             passage = scored.passage
             start = scored.span.start - passage.start
             bounds = whole_span(passage.readable, start, scored.span.end - passage.start)
-            scored = _answering(replace(scored, span=passage.span(*bounds)), announces)
+            scored = replace(scored, span=passage.span(*bounds))
             if not any(map(str.isalnum, scored.span.text)):
                 continue
             proposal = _Proposal(place, scored, sentence_of(scored), certainty(scored))
@@ -211,17 +186,6 @@ def _proposals(readings: Readings, announces: Callable[[str], bool]) -> list[_Pr
     in_order = sorted(best.values(), key=lambda each: (each.place, -each.certainty, each.scored.span.start))
     firsts = {each.place: each for each in reversed(in_order)}
     return sorted(in_order, key=lambda each: each is not firsts[each.place])[:MAX_CANDIDATES]
-
-
-def _answering(scored: ScoredSpan, announces: Callable[[str], bool]) -> ScoredSpan:
-    """The span, or instead of a sentence that announces the next one that does not; without one, no words."""
-    passage = scored.passage
-    sentence = sentence_of(scored)
-    if not math.isnan(scored.yes) or not announces(sentence.readable):
-        return scored
-    spans = (passage.span(*bounds) for bounds in passage_sentences(passage.readable))
-    following = (span for span in spans if span.start >= sentence.end and not announces(span.readable))
-    return replace(scored, span=next(following, passage.span(0, 0)))
 
 
 def _masses(readings: Readings) -> list[PassageMass]:

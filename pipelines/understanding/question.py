@@ -11,12 +11,7 @@ from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
 from .documents import mentioned_words
-from .patterns import pattern, words
 from .spelling import FUNCTION_WORDS, spelling_of
-
-QUESTION_WORDS = words("verdicts.question_words")
-ASKED_RATE = pattern("rates.asked")
-ASKED_SUBJECT = pattern("subjects.asked")
 
 
 class Question:
@@ -65,21 +60,6 @@ class Question:
     def is_count(self) -> bool:
         """True if it asks how many."""
         return "how many " in self.text.lower()
-
-    @cached_property
-    def may_be_yes_no(self) -> bool:
-        """False for a question that begins with a word such as "what"."""
-        return not self.text.lower().startswith(QUESTION_WORDS)
-
-    @cached_property
-    def rate_units(self) -> set[str]:
-        """The units of a rate that it asks for, such as "month"."""
-        return {(match[1] or match[2]).lower() for match in ASKED_RATE.finditer(self.text)}
-
-    @cached_property
-    def asks_for_subject(self) -> bool:
-        """True if it asks what has an amount, as "what weighs 11 tonnes" does."""
-        return ASKED_SUBJECT.match(self.text) is not None
 
     def coverage(self, terms: Iterable[str]) -> float:
         """The fraction of its idf mass that `terms` hold; 1 for a question without terms."""

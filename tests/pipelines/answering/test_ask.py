@@ -73,15 +73,6 @@ def test_the_reader_gets_the_name_of_a_file_that_has_a_word_only_of_the_question
     assert answer.best.passage.heading == ("Lease",)
 
 
-def test_a_sentence_that_announces_gives_way_to_the_next(library, folder):
-    (folder / "fire.md").write_text("There are two reasons why it burned. It depends: Rye dust.\n\n## Why?\n")
-    library.sync(vectors=False)
-    answer = answer_to(library, "Why did the barn burn?", ("two reasons why", 9.0, 0.0), ("Why?", 8.0, 0.0))
-    assert texts_of([answer, *answer.alternatives]) == ["It depends: Rye dust."]
-    answer = answer_to(library, "How many reasons are there?", ("two reasons why", 9.0, 0.0))
-    assert answer.text == "two reasons why"
-
-
 def test_an_answer_holds_whole_words_and_pairs_of_marks(library, folder):
     (folder / "wifi.md").write_text("The password is `quayside-guest` for (paying) guests.\n")
     library.sync(vectors=False)

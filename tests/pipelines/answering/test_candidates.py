@@ -4,10 +4,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from spanwise.corpora.passages import split
-from spanwise.pipelines.answering.candidates import sentence_of, tells_another_rate
-from spanwise.pipelines.understanding.question import Question
+from spanwise.pipelines.answering.candidates import sentence_of
 from spanwise.reader.load import load_reader
-from spanwise.types import Document, Spelling
+from spanwise.types import Document
 
 pytestmark = pytest.mark.promise("T14")
 
@@ -32,15 +31,3 @@ def test_answers_quote_their_document(reader, text):
         shown = [scored.span, sentence]
         assert [text[span.start : span.end] for span in shown] == [span.text for span in shown]
         assert all(passage.start <= span.start < span.end <= passage.end for span in shown)
-
-
-def test_a_rate_for_another_time_is_no_answer(library):
-    def tells(text, sentence):
-        return tells_another_rate(Question(Spelling(text), library.snapshot, library.analyzer), sentence)
-
-    asked = "How many sheets does the Heron print per minute?"
-    assert tells(asked, "It prints 9,000 sheets per hour.")
-    assert tells("What does a desk cost a month?", "A desk costs 4,000 crowns yearly, 20 each day.")
-    assert not tells(asked, "It prints 9,000 sheets per hour, 150 per minute.")
-    assert not tells("Can I take a day off?", "Staff have 15 days a year.")
-    assert not tells("How often per day does it sync?", "Every day up to 4 times.")
