@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from spanwise.types import AskOptions, ProgressCallback, no_progress
 
 from ...corpora.datasets.folder_questions import domains_of, everyday_wordings, wording_key
+from ...eval.calibration import aurc, expected_calibration_error, threshold_at
 from ...eval.questions import FolderQuestion, QuestionRecord
 from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
@@ -27,6 +29,7 @@ from .recorded import RecordedReader, RecordedRetriever, Recording
 from .results import digest
 
 QUESTIONS_AT_ONCE = 16
+MAX_FALSE = 0.1  # share of the questions without an answer that the threshold may answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +138,70 @@ def wordings_of(questions: Sequence[FolderQuestion], everyday: Mapping[str, Sequ
             reworded = replace(question, id=f"{question.id}-{number}", question=text)
             wordings.append(Wording(reworded, everyday=True))
     return wordings
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredWording:
+    """The answers to a question in one wording.
+
+    everyday: true for an everyday wording.
+    shown: with the fitted threshold.
+    least: with the lowest one.
+    forced: with none declined.
+    """
+
+    everyday: bool
+    shown: QuestionRecord
+    least: QuestionRecord
+    forced: QuestionRecord
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of the answer; 0 where it is declined by anything but its confidence."""
+        return (self.least.confidence or 0.0) if self.least.prediction else 0.0
+
+
+def answer_figures(rows: Sequence[AnsweredWording]) -> dict[str, Any]:
+    """Shares of the questions with an answer, of those without one, and figures of the confidences.
+
+    right: answered and right as shown.
+    wrong: answered and not right.
+    right_span: answered, and the span alone is right.
+    right_forced, right_span_forced: the same if no question were declined.
+    right_shown: answered and right, or declined with a right candidate.
+    right_at_10: right with the threshold that answers a tenth of the questions without an answer here.
+    false: of the questions without an answer, those answered.
+    false_by_folder: the same by folder.
+    absent_shown: of these, those answered or declined with candidates.
+    ece: calibration error over 15 bins of equal mass.
+    aurc: area under risk against coverage.
+    """
+    present = [row for row in rows if row.shown.answerable]
+    absent = [row for row in rows if not row.shown.answerable]
+    strict = threshold_at([row.confidence for row in absent], MAX_FALSE)
+    confidences = [row.confidence for row in rows]
+    outcomes = [row.least.scores.get("right", 0.0) for row in rows]
+    folders = dict.fromkeys(row.shown.system for row in absent)
+
+    return {
+        "questions": len(rows),
+        "right": _share([row.shown.scores["right"] for row in present]),
+        "wrong": _share([bool(row.shown.prediction) and not row.shown.scores["right"] for row in present]),
+        "right_span": _share([row.shown.scores["right_span"] for row in present]),
+        "right_forced": _share([row.forced.scores["right"] for row in present]),
+        "right_span_forced": _share([row.forced.scores["right_span"] for row in present]),
+        "right_shown": _share([row.shown.scores["right_shown"] for row in present]),
+        "right_at_10": _share([row.least.scores["right"] and row.confidence >= strict for row in present]),
+        "false": _share([not row.shown.scores["declined"] for row in absent]),
+        "false_by_folder": {
+            name: _share([not row.shown.scores["declined"] for row in absent if row.shown.system == name])
+            for name in folders
+        },
+        "absent_shown": _share([not row.shown.scores["nothing_shown"] for row in absent]),
+        "ece": expected_calibration_error(confidences, outcomes, equal_mass=True),
+        "aurc": aurc(confidences, outcomes),
+    }
+
+
+def _share(outcomes: Sequence[float]) -> float:
+    return sum(outcomes) / max(1, len(outcomes))

@@ -16,12 +16,10 @@ from spanwise.errors import ModelRejected
 from spanwise.eval.calibration import expected_calibration_error
 from spanwise.eval.questions import FolderQuestion, QuestionRecord, is_right_shown
 from spanwise.pipelines.evaluation import asked_folders
-from spanwise.pipelines.evaluation.asked_folders import AskedFolder, Wording
+from spanwise.pipelines.evaluation.asked_folders import AnsweredWording, AskedFolder, Wording, answer_figures
 from spanwise.pipelines.training.calibration import (
-    AnsweredWording,
     FoldFit,
     Judgement,
-    answer_figures,
     calibrate,
     fit,
     fits_apart,
