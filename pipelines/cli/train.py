@@ -255,7 +255,7 @@ def calibrate(
     retriever: Annotated[str, Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,
     k: Annotated[int, Option("-k", min=1, help="Passages read for a question.")] = 20,
     every: Annotated[
-        int, Option(min=1, metavar="N", help="Ask every Nth wording only, for a quick check.")
+        int, Option(min=1, metavar="N", help="Ask every Nth question only, for a quick check.")
     ] = 1,
     yes_no: Annotated[
         Path | None,

@@ -102,7 +102,7 @@ def asked_folders(
 ) -> Iterator[list[AskedFolder]]:
     """The folders in `folders`; `run` gets their indexes, hits and readings.
 
-    Every n-th wording is asked. ValueError for `every` below 1.
+    Every n-th question is asked, in all its wordings. ValueError for `every` below 1.
     """
     if every < 1:
         raise ValueError(f"every is {every}; expected 1 for all questions, or more")
@@ -110,7 +110,7 @@ def asked_folders(
     with ExitStack() as stack:
         asked = []
         for domain, path in domains_of(folders).items():
-            wordings = wordings_of(read_questions(path), everyday)[::every]
+            wordings = wordings_of(read_questions(path)[::every], everyday)
             library = stack.enter_context(
                 open_encoded(folders / domain, run / f"index-{domain}", [str(options.retriever)], on_progress)
             )
