@@ -51,7 +51,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "computing": ("counts", "sums", "means", "differences"),
     "ordering": ("superlatives", "ends", "neighbours"),
-    "conditions": ("limits", "comparing", "rewriting", "dated"),
+    "conditions": ("limits", "comparing", "rewriting"),
     "forms of turns": ("following", "fragments"),
 }
 Verdicts = dict[str, str]

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import chain
 
 from spanwise.types import Finding
+
+from ..eval.quantities import Value, covered_values, values_in, without_values
 
 MIN_SUPPORTED = 0.8  # score; most sentences of a small model below it are wrong
 MIN_BEST = 2 / 3  # share of the words in one piece; below it, a sentence mixes unrelated pieces
@@ -42,38 +43,8 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[.;:!?,()]|\b(?:but|although|though|while|whereas|because)\b", re.IGNORECASE)
-_MONTHS = "january february march april may june july august september october november december".split()
-_MONTH = "|".join([*_MONTHS, "jan", "feb", "apr", "aug", "sept", "sep", "oct", "nov", "dec"])
-_DAY = re.compile(
-    rf"\b(?:(?P<before>[0-3]?\d)(?:st|nd|rd|th)?(?: of)? )?(?P<month>{_MONTH})\b\.?"
-    r"(?: (?:the )?(?P<behind>[0-3]?\d)(?:st|nd|rd|th)?(?![\w:])(?!,\d))?",
-    re.IGNORECASE,
-)
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
-_SCALES = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_SMALL = {word: number for number, word in enumerate(_UNITS)} | {
-    word: 10 * number for number, word in enumerate(_TENS, start=2)
-}
-_SPELLED = "|".join(sorted(_SMALL, key=len, reverse=True))
-_DIGITS = re.compile(
-    r"(?<![\w.,])(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
-    r"(?P<suffix>st|nd|rd|th|s)?(?![\w])"
-    rf"(?:[ -](?P<scale>{'|'.join(_SCALES)})s?\b)?(?P<percent>\s?%|\s(?:percent|per cent)\b)?",
-    re.IGNORECASE,
-)
-_NUMBER_WORDS = re.compile(
-    rf"\b(?P<words>(?:{_SPELLED})(?:[ -](?:{_SPELLED}|{'|'.join(_SCALES)}|and(?=[ -](?:{_SPELLED}))))*)\b"
-    r"(?P<percent>\s(?:percent|per cent)\b)?",
-    re.IGNORECASE,
-)
-_ORDINAL = re.compile(rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\b", re.IGNORECASE)
-
 Terms = Callable[[str], Sequence[str]]
+Term = str | Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +78,7 @@ class Checker:
         for number, piece in enumerate(evidence):
             if plain and plain == piece.split():
                 return Support(1.0, (number,))
-        words = [*dict.fromkeys([*self.content(without_numbers(sentence)), *_values(sentence)])]
+        words: list[Term] = [*dict.fromkeys(self.content(without_values(sentence))), *values_in(sentence)]
         held = [self._held(piece) for piece in evidence]
         aligned = _aligned(words, held)
         if not words or not aligned:
@@ -117,32 +88,26 @@ class Checker:
         union = frozenset(chain.from_iterable(held[number] for number in aligned))
         score = (_share(words, best) + _share(words, union)) / 2
         pieces = [evidence[number] for number in aligned]
-        findings = [*self._facts(sentence, pieces), *_style(sentence, pieces)]
+        findings = [*self._facts(sentence, pieces, union), *_style(sentence, pieces)]
         if len(plain) < MIN_WORDS:
             findings.append(Finding("extrinsic", sentence, "a single word is not a statement"))
         if not findings and (score < MIN_SUPPORTED or _share(words, best) < MIN_BEST):
             findings.append(self._added(sentence, union))
         return Support(score, aligned, tuple(findings))
 
-    def _held(self, piece: str) -> frozenset[str]:
-        """The terms and values of a piece, and the decades of its years."""
-        values = _values(piece)
-        decades = [f"{year[:-1]}0s" for year in values if len(year) == len("#1911") and year[1:].isdigit()]
-        return frozenset([*self.terms(piece), *values, *decades])
+    def _held(self, piece: str) -> frozenset[Term]:
+        """The terms of a piece and the values that it covers."""
+        return frozenset([*self.terms(piece), *covered_values(piece)])
 
-    def _facts(self, sentence: str, pieces: Sequence[str]) -> Iterator[Finding]:
+    def _facts(self, sentence: str, pieces: Sequence[str], held: frozenset[Term]) -> Iterator[Finding]:
         """Numbers, days, names and addresses that the pieces lack, and terms denied on one side only."""
-        cited_numbers = {number.value: number.text for piece in pieces for number in numbers(piece)}
-        for number in numbers(sentence):
-            if not any(covers(number.value, value) for value in cited_numbers):
-                yield Finding("factual", number.text, _other_numbers(cited_numbers.values()))
-        cited_days = [f"{day.value}-" for piece in pieces for day in days(piece)]
-        for day in days(sentence):
-            if not any(cited.startswith(f"{day.value}-") for cited in cited_days):
-                yield Finding("factual", day.text, "the cited words have another date, or none")
-        words = {term for piece in pieces for term in self.terms(piece)}
+        for value, text in values_in(sentence).items():
+            if value not in held:
+                cited = dict.fromkeys(chain.from_iterable(values_in(piece).values() for piece in pieces))
+                reason = f"the cited words have {', '.join(cited) or 'no number or date'}"
+                yield Finding("factual", text, reason)
         for name in names(sentence, lambda word: not self.content(word)):
-            if not set(self.terms(name)) <= words:
+            if not set(self.terms(name)) <= held:
                 yield Finding("extrinsic", name, "the cited words do not have this name")
         for match in _ADDRESS.finditer(sentence):
             if not any(match[0].rstrip(".,;:!?") in piece for piece in pieces):
@@ -153,53 +118,11 @@ class Checker:
         if negation and not any(map(_NEGATION.search, pieces)):
             yield Finding("factual", negation[0], "the cited words have no negation")
 
-    def _added(self, sentence: str, held: frozenset[str]) -> Finding:
+    def _added(self, sentence: str, held: frozenset[Term]) -> Finding:
         """The words that no aligned piece holds, or else the whole sentence."""
         terms = {word: self.content(word) for word in sentence.split()}
         added = [word for word in sentence.split() if terms[word] and held.isdisjoint(terms[word])]
         return Finding("extrinsic", " ".join(added) or sentence, "the passages do not say so")
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A number or date in a text.
-
-    text: the words, text[start:end].
-    value: of a number "2000", "12%", "3th" (an ordinal), "1930s"; of a date "5-3" for 3 May, "5" for May.
-    """
-
-    text: str
-    value: str
-    start: int
-    end: int
-
-
-def numbers(text: str) -> list[Fact]:
-    """The numbers of a text in order, without days of months and without a bare "one" or "second".
-
-    >>> [number.value for number in numbers("In the 1930s 2,000 of two million, twelve per cent, came 3rd.")]
-    ['1930s', '2000', '2000000', '12%', '3th']
-    """
-    dates = days(text)
-    outside = [n for n in _numbers(text) if not any(day.start <= n.start < day.end for day in dates)]
-    return sorted(outside, key=lambda number: number.start)
-
-
-def days(text: str) -> list[Fact]:
-    """The months in a text with their days, in order; a lower-case "may" or "march" without a day is a verb.
-
-    >>> [day.value for day in days("On 3 May, then June 7th, 2010, and in Sept. 1920")]
-    ['5-3', '6-7', '9']
-    """
-    dates = []
-    for match in _DAY.finditer(text):
-        day = match["before"] or match["behind"]
-        if match["month"] in ("may", "march") and not day:
-            continue
-        month = [name[:3] for name in _MONTHS].index(match["month"].lower()[:3]) + 1
-        value = f"{month}-{int(day)}" if day else str(month)
-        dates.append(Fact(match[0].strip(), value, match.start(), match.end()))
-    return dates
 
 
 def names(text: str, is_common: Callable[[str], bool]) -> list[str]:
@@ -252,76 +175,13 @@ def denied(text: str, terms: Terms) -> frozenset[str]:
     return frozenset(term for term, times in counts.items() if total[term] <= times)
 
 
-def covers(value: str, other: str) -> bool:
-    """True when two numbers are equal, or when the first is a decade that holds the other, a year.
-
-    >>> covers("1960s", "1964"), covers("12", "12%")
-    (True, False)
-    """
-    decade = value.endswith("0s") and len(other) == len(value) - 1 and other[:-1] == value[:-2]
-    return value == other or decade
-
-
-def without_numbers(text: str) -> str:
-    """The text without its numbers and days."""
-    parts = []
-    position = 0
-    for start, end in sorted((fact.start, fact.end) for fact in (*numbers(text), *days(text))):
-        parts.append(text[position:start])
-        position = max(position, end)
-    return " ".join([*parts, text[position:]])
-
-
-def _numbers(text: str) -> Iterator[Fact]:
-    def number(match: re.Match[str], amount: str, suffix: str, percent: str | None) -> Fact:
-        return Fact(match[0], f"{amount}{suffix}{'%' if percent else ''}", match.start(), match.end())
-
-    for match in _DIGITS.finditer(text):
-        amount = Decimal(match["digits"].replace(",", "")) * _SCALES.get((match["scale"] or "").lower(), 1)
-        whole = f"{amount:f}"
-        suffix = (match["suffix"] or "").lower()
-        plain = whole.rstrip("0").rstrip(".") if "." in whole else whole  # 1.50 is 1.5
-        yield number(match, plain, suffix if suffix in ("", "s") else "th", match["percent"])
-    for match in _NUMBER_WORDS.finditer(text):
-        words = re.split(r"[ -]", match["words"].lower())
-        if words != ["one"]:
-            yield number(match, str(_spelled(words)), "", match["percent"])
-    for match in _ORDINAL.finditer(text):
-        word = match["ordinal"].lower()
-        if word != "second":
-            yield number(match, str(_ORDINALS.index(word) + 1), "th", None)
-
-
-def _spelled(words: Sequence[str]) -> int:
-    """The value of number words: two hundred and five thousand is 205000."""
-    total = 0
-    part = 0
-    for word in words:
-        if word == "hundred":
-            part = max(1, part) * 100
-        elif word in _SCALES:
-            total += max(1, part) * _SCALES[word]
-            part = 0
-        else:
-            part += _SMALL.get(word, 0)
-    return total + part
-
-
-def _values(text: str) -> list[str]:
-    """The numbers and months of a text as terms that differ from all words."""
-    return [
-        *(f"#{number.value}" for number in numbers(text)),
-        *(f"#month {day.value.split('-')[0]}" for day in days(text)),
-    ]
-
-
 def _begins_sentence(text: str, start: int) -> bool:
     """True at the start of a text or after the end of a sentence; quotes and brackets are ignored."""
     before = text[:start].rstrip(" \t\n\"'“‘(").rstrip("'\"”’)")
     return not before or before[-1] in ".!?:"
 
 
-def _aligned(words: Sequence[str], held: Sequence[frozenset[str]]) -> tuple[int, ...]:
+def _aligned(words: Sequence[Term], held: Sequence[frozenset[Term]]) -> tuple[int, ...]:
     """The numbers of the pieces that together hold most of the words, best first; ties by number."""
     chosen: list[int] = []
     left = set(words)
@@ -336,13 +196,8 @@ def _aligned(words: Sequence[str], held: Sequence[frozenset[str]]) -> tuple[int,
     return tuple(chosen)
 
 
-def _share(words: Sequence[str], held: frozenset[str]) -> float:
+def _share(words: Sequence[Term], held: frozenset[Term]) -> float:
     return sum(term in held for term in words) / len(words)
-
-
-def _other_numbers(cited: Iterable[str]) -> str:
-    listed = ", ".join(dict.fromkeys(cited))
-    return f"the cited words have {listed or 'no number'}"
 
 
 def _style(sentence: str, pieces: Sequence[str]) -> list[Finding]:

@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
+from ...eval.quantities import DATE, DURATION, TIMES, Value, common_unit
 from . import table_question as asked
 from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question
 from .table_reading import Reading, Result
-from .table_text import DATE, DURATION, TIMES, TableText, Value, common_unit
+from .table_text import TableText
 
 
 def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Result | None:

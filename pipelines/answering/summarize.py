@@ -35,6 +35,7 @@ from spanwise.types import (
 )
 
 from ...corpora.sentences import sentence_spans
+from ...eval.quantities import values_in
 from ...index.analysis import STOP_WORDS, Analyzer
 from ...reader.generators.protocol import REFUSAL, Generator, Message, chat_messages, declines
 from ...reader.support import Checker
@@ -60,7 +61,6 @@ LINE_TOKENS = 4  # for the number of a line
 CONTEXT_TOKENS = 4096  # of a generator that states no limit
 MIN_CITED = 0.3  # relevance of the first cited sentence, and of the quoted answer
 NUMBER_ASKED = pattern("asks.number")
-NUMBER = pattern("asks.number_told")
 ASKS = pattern("asks.question")
 MIN_BEFORE = 2  # words before the question in a sentence that repeats it
 MAX_SIMILARITY = 0.8  # of the terms of two sentences that are both chosen
@@ -271,7 +271,7 @@ class Summarizer:
         ]
         chosen = choose_sentences(terms, weighed, self.options.max_sentences)
         if NUMBER_ASKED.search(question):
-            chosen.sort(key=lambda number: not NUMBER.search(shown(sentences[number].span)))
+            chosen.sort(key=lambda number: not values_in(shown(sentences[number].span)))
         for number in list(dict.fromkeys([*answers, *chosen]))[: self.options.max_sentences]:
             self._put(sentences[number])
 

@@ -8,9 +8,10 @@ from decimal import Decimal
 from itertools import chain, islice, product, takewhile
 from operator import ge, gt, le, lt
 
+from ...eval.quantities import DATE, DURATION, NUMBER_WORDS, TIMES, WRITTEN_DATE, parse_value, spelled
 from ...index.analysis import STOP_WORDS
 from ..understanding.patterns import entries, family, mapping, pattern, words
-from .table_text import DATE, DURATION, NO, TIMES, YES, TableText, parse_value
+from .table_text import NO, YES, TableText
 
 MEANINGS = mapping("columns.meanings")
 MEANT = 0.85  # the strength of a word with the meaning of a name, against 1 for a word of the name
@@ -29,13 +30,8 @@ ASKING = pattern("asked_column.question")
 OPERATORS = frozenset(words("table_words.operators"))
 PAID = frozenset(words("table_words.paid"))
 AUXILIARIES = frozenset(words("table_words.auxiliaries"))
-REWRITTEN = [
-    *((pattern(name), to) for name in family("rewriting") if (to := entries()[name].get("to")) is not None),
-    *(
-        (re.compile(rf"\b(than|least|most|over|under) {word}\b"), rf"\1 {number}")
-        for number, word in enumerate(words("rewriting.number_words"), start=1)
-    ),
-]
+REWRITTEN = [(pattern(name), entries()[name]["to"]) for name in family("rewriting")]
+SPELLED = re.compile(rf"\b(than|least|most|over|under) {NUMBER_WORDS}")
 COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
     **dict.fromkeys(words("limits.greater"), gt),
     **dict.fromkeys(words("limits.less"), lt),
@@ -59,7 +55,6 @@ EITHER = pattern("comparing.either")
 NEGATION = pattern("cells_of_yes.negation")
 WH = pattern("asked_column.after")
 SEVERAL = pattern("asked_column.several")
-DATE_OF = pattern("dated.date")
 YES_NO = pattern("cells_of_yes.yes_no")
 CAPITAL = pattern("table_words.capital")
 RANKS = pattern("table_words.ranks")
@@ -123,6 +118,7 @@ class Question:
         self.text = text.lower().replace("’", "'")
         for form, replacement in REWRITTEN:
             self.text = form.sub(replacement, self.text)
+        self.text = SPELLED.sub(lambda match: f"{match[1]} {spelled(match['words'])}", self.text)
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]
@@ -247,14 +243,16 @@ def find_conditions(question: Question) -> list[Condition]:
 def _dated(question: Question) -> Iterator[Condition]:
     """The rows of each date in the question, in each column of dates; of any year where it has none."""
     table = question.table
-    for match in DATE_OF.finditer(question.text):
-        date = parse_value(match[0].replace(" of ", " "))
-        if date is None or date.unit != DATE:
+    for match in WRITTEN_DATE.finditer(question.text):
+        date = parse_value(match[0])
+        if not date or date == date.whole:
             continue
         for column in table.of_kinds((DATE,)):
-            values = table.values(table.body, column)
-            period = 10_000 if date.amount == 0 else 10**8
-            rows = frozenset(row for value, row in values if (value.number - date.number) % period == 0)
+            rows = frozenset(
+                row
+                for value, row in table.values(table.body, column)
+                if date.number in (value.number, value.number % 10_000)
+            )
             if rows:
                 yield Condition(column, question.within(match), rows, True, rows)
 

@@ -9,9 +9,10 @@ from decimal import Decimal
 from itertools import takewhile
 from math import inf
 
+from ...eval.quantities import TIMES, YEARS
 from . import table_question as asked
 from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Condition, Mention, Question, meant_names
-from .table_text import EMPTY, MAX_CELL, TIMES, YEARS
+from .table_text import EMPTY, MAX_CELL
 
 Match = re.Match[str]
 
