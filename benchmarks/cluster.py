@@ -1,14 +1,10 @@
 """Shards beside one index: rankings, failures, and size. Needs `pip install -e '.[ray]'`.
 
-python -m benchmarks.cluster equality INDEX --questions FILE --retrievers tfidf,bm25 --asks 40
 python -m benchmarks.cluster failures INDEX --questions FILE --retrievers bm25,hybrid --seconds 180
-python -m benchmarks.cluster indexing FOLDER --every 10
 python -m benchmarks.cluster size --passages 1000000 --retrievers bm25,dense,hybrid
 
-equality   eight shards: passages in another order, the largest difference of scores, and other answers
 failures   two replicas on four workers of this machine, one of which dies every few seconds: searches that
            fail, are wrong, or come from some of the shards, and their time
-indexing   workers die while they index: segments that differ from those of an undisturbed run
 size       synthetic passages and vectors: time to build, bytes, memory, ms per search, of one index, of four
            shards by threads, and of four on Ray
 """
@@ -20,7 +16,6 @@ import os
 import random
 import shutil
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from multiprocessing import get_context
@@ -35,7 +30,6 @@ from numpy.typing import NDArray
 import spanwise
 from spanwise import ClusterOptions
 from spanwise.index.analysis import Analyzer
-from spanwise.index.shards import shard_folders
 from spanwise.index.store import Store
 from spanwise.models import encoder, model_files
 from spanwise.pipelines.cluster.indexing import split_index
@@ -77,31 +71,6 @@ def questions_of(options: argparse.Namespace, n: int) -> list[str]:
     """The first n questions of the files that have an answer."""
     questions = [each for path in options.questions for each in spanwise.evaluation.read_questions(path)]
     return [question.question for question in questions if question.answerable][:n]
-
-
-def equality(options: argparse.Namespace, root: Path) -> Record:
-    """Rankings and answers of eight shards beside those of the index that they are made of."""
-    shutil.copytree(options.target, root / "shards")
-    split_index(root / "shards", SHARDS)
-    questions = questions_of(options, options.n)
-    with (
-        spanwise.open_index(options.target, cache=False) as whole,
-        spanwise.open_index(root / "shards", cache=False) as shards,
-    ):
-        record = {"passages": whole.status()["passages"], "questions": len(questions)}
-        for name in options.retrievers:
-            pairs = [(ranking(shards, q, name), ranking(whole, q, name)) for q in questions]
-            record[f"{name}_differ"] = sum(differs(*pair, name) for pair in pairs)
-            record[f"{name}_reordered"] = sum([x[:2] for x in a] != [x[:2] for x in b] for a, b in pairs)
-        if options.asks:
-            asked = questions[:: max(1, len(questions) // options.asks)][: options.asks]
-            answers = [library.ask_many(asked, exact=True) for library in (shards, whole)]
-            bests = [(a.best, b.best) for a, b in zip(*answers, strict=True)]
-            record["asks"] = len(asked)
-            record["other_answers"] = sum((a and a.span) != (b and b.span) for a, b in bests)
-            gaps = [abs(a.confidence - b.confidence) for a, b in bests if a and b]
-            record["largest_gap_of_confidence"] = max(gaps, default=0.0)
-    return record
 
 
 class Deaths:
@@ -185,43 +154,6 @@ def failures(options: argparse.Namespace, root: Path) -> Record:
     times.sort()
     quantiles = {f"p{percent}_s": round(times[len(times) * percent // 100], 3) for percent in (50, 99)}
     return {**counts, "deaths": cluster.n, **quantiles}
-
-
-def indexing(options: argparse.Namespace, root: Path) -> Record:
-    """Shards that are indexed while workers die, beside shards that are not disturbed."""
-    kinds = {"shards": SHARDS, "model": "base", "colbert": "none", "cache": False}
-    with spanwise.open(options.target, root / "quiet", **kinds) as library:
-        library.sync()
-    cluster = Deaths(options.every)
-    workers = ClusterOptions(cluster.address)
-    began = time.monotonic()
-    with spanwise.open(options.target, root / "dying", cluster=workers, **kinds) as library:
-        cluster.during(library.sync)
-    seconds = round(time.monotonic() - began, 1)
-    cluster.close()
-    totals: Counter[str] = Counter()
-    largest_gap = 0.0
-    for folders in zip(shard_folders(root / "quiet"), shard_folders(root / "dying"), strict=True):
-        (quiet, _, expected), (dying, n_vectors, vectors) = map(contents, folders)
-        totals["passages"] += len(dying[1])
-        totals["vectors"] += n_vectors
-        totals["shards_that_differ"] += quiet != dying
-        if len(expected) and len(expected) == len(vectors):
-            largest_gap = max(largest_gap, float(np.abs(expected - vectors).max()))
-    return {**totals, "largest_gap": largest_gap, "deaths": cluster.n, "s": seconds}
-
-
-def contents(folder: Path) -> tuple[Any, int, Matrix]:
-    """Postings, places and files of a shard; the number of its vectors; the vectors of its passages."""
-    with Store.open(folder) as store, store.snapshot() as snapshot:
-        ids = snapshot.passage_ids()
-        models = snapshot.vector_models()
-        vectors = np.empty(0, np.float32)
-        if len(ids):
-            rows = snapshot.stored_vectors(*models)
-            vectors = rows.read(rows.rows_of(ids))["vectors"]
-        postings = {entry.id for entry in snapshot.segments() if entry.kind == "postings"}
-        return (postings, snapshot.places(ids.tolist()), snapshot.files()), sum(models.values()), vectors
 
 
 class RandomEncoder:
@@ -325,16 +257,15 @@ def resident_mib() -> int:
 
 def main() -> None:
     """Run one of them and print a JSON record."""
-    runs = {"equality": equality, "failures": failures, "indexing": indexing, "size": size}
+    runs = {"failures": failures, "size": size}
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("run", choices=runs)
-    parser.add_argument("target", type=Path, nargs="?", help="an index, or a folder to index")
+    parser.add_argument("target", type=Path, nargs="?", help="an index")
     parser.add_argument("--questions", type=Path, action="append", default=[])
     parser.add_argument("--retrievers", type=lambda names: names.split(","), default=["bm25"])
     parser.add_argument("--n", type=int, default=300, help="questions, or the least number of searches")
-    parser.add_argument("--asks", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=180.0)
     parser.add_argument("--every", type=float, default=20.0, help="seconds between two deaths")
     parser.add_argument("--passages", type=int, default=1_000_000)
