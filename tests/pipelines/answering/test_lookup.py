@@ -69,6 +69,7 @@ def test_rows_are_compared(question, value):
     [
         ("How many winners were from Norway?", "3", "count"),
         ("How many races had more than 12 laps?", "3", "count"),
+        ("How many races had more than twelve laps?", "3", "count"),
         ("What is the total number of laps of Ada Rook?", "26", "sum"),
         ("What is the average distance of Norway?", "45 km", "mean"),
         ("How many more laps did Ines Kane have than Jo Falk?", "6", "difference"),
