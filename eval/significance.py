@@ -117,7 +117,7 @@ def randomization_test(
     observed = float(values.sum())
     tie = _TIE * float(np.abs(values).sum())
     if len(values) <= EXACT_UP_TO:
-        sums = _signed_sums(values[np.newaxis, :])[0]
+        sums = _signed_sums(values)
         return _extreme(sums, observed, alternative, tie) / len(sums)
     blocks = _random_sums(values, permutations, seed)
     extreme = sum(_extreme(sums, observed, alternative, tie) for sums in blocks)
@@ -165,27 +165,18 @@ def _extreme(sums: Floats, observed: float, alternative: Alternative, tie: float
     return int(np.count_nonzero(np.abs(sums) >= abs(observed) - tie))
 
 
-def _signed_sums(groups: Floats) -> Floats:
-    """For each row of (G, m) the sums of all assignments of signs: (G, 2^m)."""
-    sums = np.zeros((len(groups), 1))
-    for column in groups.T:
-        sums = np.concatenate([sums + column[:, np.newaxis], sums - column[:, np.newaxis]], axis=1)
+def _signed_sums(values: Floats) -> Floats:
+    """The sums of all assignments of signs, (2^n,)."""
+    sums = np.zeros(1)
+    for value in values:
+        sums = np.concatenate([sums + value, sums - value])
     return sums
 
 
 def _random_sums(values: Floats, permutations: int, seed: int) -> Iterator[Floats]:
-    """The sums of random assignments of signs, in blocks.
-
-    Eight differences share a table of their 256 sums, and a random byte selects one of them. A row takes
-    whole 64-bit words of the generator's raw stream, so that results do not depend on the size of the blocks.
-    """
-    words = -(-len(values) // 64)
-    padded = np.zeros(64 * words)
-    padded[: len(values)] = values
-    tables = _signed_sums(padded.reshape(-1, 8))  # (8 * words, 256)
-    generator = np.random.PCG64(seed)
-    groups = np.arange(len(tables))
-    rows = max(1, BLOCK // len(tables))
+    """The sums of random assignments of signs, in blocks."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, BLOCK // len(values))
     for first in range(0, permutations, rows):
-        raw = generator.random_raw((min(rows, permutations - first), words))
-        yield tables[groups, raw.astype("<u8", copy=False).view(np.uint8)].sum(axis=1)
+        shape = (min(rows, permutations - first), len(values))
+        yield np.where(generator.integers(2, size=shape, dtype=np.int8), values, -values).sum(axis=1)
