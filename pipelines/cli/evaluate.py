@@ -22,6 +22,7 @@ PASSAGES = AskOptions().k
 RETRIEVERS = ["tfidf", "bm25", "dense", "hybrid"]
 ALPHA = 0.05
 MAX_NAMES = 5  # of documents that are not in the index
+SHOWN = 3  # questions of a measure that are named, of wins and of losses
 WIDTH = 90  # of a printed question
 
 OutOption = Annotated[Path | None, Option(help="Folder for records and figures; the same command resumes.")]
@@ -193,24 +194,19 @@ def compare(
         bool,
         Option("--fail-if-worse", help="Exit with 1 if a measure is worse with p < 0.05 (one-sided)."),
     ] = False,
-    permutations: Annotated[int, Option(min=1, help="Random permutations.")] = 10_000,
-    seed: Annotated[int, Option(min=0, help="Seed of the permutations.")] = 0,
-    show: Annotated[int, Option(min=0, help="Questions to name, of wins and of losses.")] = 3,
     json: opt.Json = False,
 ) -> None:
     """Compare two runs question by question: difference, interval, p-value, wins and losses."""
     from .. import evaluation
 
     alternative: Alternative = "less" if fail_if_worse else "two-sided"
-    comparison = evaluation.compare_results(
-        results, system or (), measure or (), alternative, permutations, seed
-    )
+    comparison = evaluation.compare_results(results, system or (), measure or (), alternative)
     if comparison.left_out:
         say(f"{len(comparison.left_out)} questions left out: not in both runs, or changed")
     if json:
         print_json(comparison.record())
     else:
-        _print_comparison(comparison, show)
+        _print_comparison(comparison)
     if fail_if_worse and (losses := comparison.losses(ALPHA)):
         say(f"{comparison.system} is worse than {comparison.baseline} by {', '.join(losses)}")
         raise Exit(1)
@@ -225,7 +221,7 @@ def _print_figures(figures: Mapping[str, Mapping[str, Any]], json: bool) -> None
         write("\n".join(aligned(table_rows(figures))))
 
 
-def _print_comparison(comparison: SystemComparison, show: int) -> None:
+def _print_comparison(comparison: SystemComparison) -> None:
     write(f"{comparison.system} against {comparison.baseline} (baseline)")
     rows = ["measure n baseline system diff interval p wins losses ties".split()]
     for name, result in comparison.measures.items():
@@ -247,8 +243,8 @@ def _print_comparison(comparison: SystemComparison, show: int) -> None:
     write("\n".join(aligned(rows)))
     for name, result in comparison.measures.items():
         for kind, changes in (("losses", result.losses), ("wins", result.wins)):
-            if changes and show:
+            if changes:
                 write(f"{name}, {kind}:")
-            for change in changes[:show]:
+            for change in changes[:SHOWN]:
                 question = shorten(comparison.questions[change.id], WIDTH, placeholder=" …")
                 write(f"  {change.difference:+.3f}  {change.id}  {question}")

@@ -28,7 +28,6 @@ FoldersOption = Annotated[
 MinedOption = Annotated[
     Path | None, Option(help="Keep the passages found for --folders there. Default: in --out.")
 ]
-SeedOption = Annotated[int, Option(help="Random seed.")]
 
 
 @app.command(epilog="Example: spanwise train reader --data train-v1.1.json.gz --out runs/reader")
@@ -89,10 +88,6 @@ def retriever(
     epochs: EpochsOption = 1,
     negatives: Annotated[int, Option(min=1, help="Negatives of a list, drawn again for each epoch.")] = 3,
     learning_rate: Annotated[float, Option(min=0.0, help="Peak learning rate.")] = 1e-4,
-    batch_tokens: Annotated[int, Option(min=256, help="Tokens of a batch, padding included.")] = 12288,
-    max_length: Annotated[int, Option(min=80, help="Longest input in tokens; more is cut off.")] = 256,
-    temperature: Annotated[float, Option(min=1e-6, help="Divides the teacher's scores.")] = 2.0,
-    seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
     """Distil a cross-encoder into token vectors (ColBERT) and text vectors for an index."""
@@ -101,8 +96,8 @@ def retriever(
     from ...retrieval.training.distillation import DistillationConfig
     from ..training.retriever import train_retriever
 
-    loop = TrainingConfig(learning_rate=learning_rate, seed=seed, evaluate_at=(0.5, 1.0))
-    config = DistillationConfig(loop, epochs, negatives, batch_tokens, max_length, t_teacher=temperature)
+    loop = TrainingConfig(learning_rate=learning_rate, evaluate_at=(0.5, 1.0))
+    config = DistillationConfig(loop, epochs, negatives)
     parts = ("train", "validation")
     train, validation = (list(read_ranking_examples(lists / part)) for part in parts)
     with _training(out) as on_step:
@@ -143,21 +138,19 @@ def mine(
     ] = "builtin",
     hard: Annotated[int, Option(min=0, help="Negatives of a question that rank high.")] = 12,
     easy: Annotated[int, Option(min=0, help="Negatives of a question drawn at random.")] = 2,
-    depth: Annotated[int, Option(min=1, help="Deepest rank of a hard negative.")] = 50,
     limit: Annotated[int | None, Option(min=1, help="Questions to train on. Default: all.")] = None,
     validation: Annotated[int, Option(min=1, help="Questions held out, at most.")] = 500,
     exclude: Annotated[
         list[Path] | None,
         Option(help="Evaluation data whose questions and paragraphs are left out; repeatable."),
     ] = None,
-    seed: SeedOption = 0,
     json: opt.Json = False,
 ) -> None:
     """Make lists of passages for `train retriever`: positives, negatives, scores."""
     from ...retrieval.training.mining import MiningConfig
     from ..training.teacher_scores import mine as mine_lists
 
-    config = MiningConfig(hard, easy, depth, seed=seed)
+    config = MiningConfig(hard, easy)
     scorer = None if teacher == "none" else teacher
     with progress() as report:
         mined = mine_lists(data, out, config, retriever, scorer, limit, validation, exclude or (), report)

@@ -311,8 +311,6 @@ def compare_results(
     systems: Sequence[str] = (),
     measures: Sequence[str] = (),
     alternative: Alternative = "two-sided",
-    permutations: int = 10_000,
-    seed: int = 0,
 ) -> SystemComparison:
     """The second system compared with the first, the baseline.
 
@@ -338,8 +336,6 @@ def compare_results(
             {qid: before[qid].scores[name] for qid in ids},
             {qid: after[qid].scores[name] for qid in ids},
             alternative,
-            permutations,
-            seed,
         )
         for name, ids in shared.items()
         if not measures or name in measures
