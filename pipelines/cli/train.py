@@ -22,9 +22,7 @@ app = opt.verbs("Train models from the built-in base, and make the data for it."
 
 OutOption = Annotated[Path, Option(help="Folder for the model and its checkpoint; run again to resume.")]
 EpochsOption = Annotated[int, Option(min=1, help="Passes over the data.")]
-FoldersOption = Annotated[
-    Path | None, Option(help="Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it.")
-]
+FOLDERS = "Folder of DOMAIN.jsonl, questions about the folder DOMAIN in it."
 MinedOption = Annotated[
     Path | None, Option(help="Keep the passages found for --folders there. Default: in --out.")
 ]
@@ -38,7 +36,7 @@ def reader(
         Option(help="squad; folder (hard negatives); pairs (a teacher); lists (a student of labels)."),
     ] = "squad",
     data: Annotated[list[Path] | None, Option("--data", help="SQuAD-format file; repeatable.")] = None,
-    folders: FoldersOption = None,
+    folders: Annotated[Path | None, Option(help=FOLDERS)] = None,
     start: Annotated[
         str, Option(help="base, builtin, a reader's folder, or any encoder (folder, name@revision).")
     ] = "base",
@@ -171,19 +169,16 @@ def mine(
 def label(
     out: Annotated[Path, Option(help="Folder for the labels; run again to resume.")],
     reader: Annotated[str, Option(help="Teacher: builtin, a reader's folder, or name@revision.")],
-    folders: FoldersOption = None,
+    folders: Annotated[Path, Option(help=FOLDERS)],
     mined: MinedOption = None,
-    lists: Annotated[Path | None, Option(help="Folder made by `train mine`.")] = None,
     best: Annotated[int, Option(min=1, help="Passages of each question.")] = 8,
     json: opt.Json = False,
 ) -> None:
     """Make a reader's labels for questions and passages, once: the scores that another reader learns from."""
     from ..training.teacher_scores import label as make_labels
 
-    if (folders is None) == (lists is None):
-        raise BadParameter("give either --folders DIR or --lists FOLDER")
     with progress() as report:
-        labels = make_labels(out, reader, folders, lists, best, mined, report)
+        labels = make_labels(out, reader, folders, best, mined, report)
     if json:
         print_json({"out": str(out), **asdict(labels)})
     speed = labels.tokens / labels.seconds if labels.seconds else 0.0
@@ -242,7 +237,7 @@ def fetch_base(
 def calibrate(
     data: Annotated[
         Path,
-        Option("--data", help="Folder with DOMAIN.jsonl, questions about the folder DOMAIN in it."),
+        Option("--data", help=FOLDERS),
     ],
     out: Annotated[Path, Option(help="The reader's folder, for calibration.json.")],
     retriever: Annotated[str, Option(help="Retriever to calibrate behind.")] = DEFAULT_RETRIEVER,

@@ -369,37 +369,23 @@ def _without_layout(text: str) -> str:
 def label(
     out: Path,
     reader: str,
-    folders: Path | None = None,
-    lists: Path | None = None,
+    folders: Path,
     best: int = BEST,
     mined: Path | None = None,
     on_progress: ProgressCallback = no_progress,
 ) -> LabelCounts:
     """Adds the reader's labels for the `best` passages of each question to those in `out`.
 
-    The questions are those about `folders`, as for `train_reader`, or of `lists`, a folder of `mine`.
-    `mined` keeps the passages that are mined for the former, by default in `out`. ValueError unless one of
-    the two is given; ModelMismatch when `out` has the labels of another reader.
+    The questions are those about `folders`, as for `train_reader`. `mined` keeps the passages that are mined
+    for them, by default in `out`. ModelMismatch when `out` has the labels of another reader.
     """
-    if (folders is None) == (lists is None):
-        raise ValueError("labels need either folders with questions or lists of passages")
     loaded = load_span_reader(reader, pick_device().type)
     store = LabelStore.open(out, loaded.digest)
-    if lists:
-        rankings = _list_rankings(lists)
-    else:
-        rankings = _folder_rankings(folders or Path(), mined or out / RUN, on_progress)
+    rankings = _folder_rankings(folders, mined or out / RUN, on_progress)
     pairs = (Pair(question, *text) for question, ranking in rankings for text in ranking[:best])
     began = time.perf_counter()
     new, tokens = label_pairs(loaded, store, pairs, sentence_spans, on_progress)
     return LabelCounts(len(store), new, tokens, time.perf_counter() - began)
-
-
-def _list_rankings(lists: Path) -> Iterator[tuple[str, Ranking]]:
-    """The questions of both parts of a folder of `mine`; their passages have the context in the text."""
-    for part in PARTS:
-        for example in read_ranking_examples(lists / part):
-            yield example.question, [("", text) for text in example.passages]
 
 
 def _folder_rankings(

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.ranking_data import write_lists
-from helpers.training_loop import MILL as MILL_TEXT, PLAIN, TRAM
+from helpers.training_loop import PLAIN
 
 from spanwise.corpora.datasets.folder_questions import wording_key
 from spanwise.corpora.datasets.ranking_examples import read_ranking_examples
@@ -195,32 +195,18 @@ def test_a_reader_learns_from_the_labels_of_passages_that_are_mined_once(asked, 
     assert (tmp_path / "taught/model.safetensors").is_file()
 
 
-def test_the_verb_labels_lists_of_mine_and_says_its_speed(run, tmp_path, reader_folder):
-    write_lists(tmp_path / "lists/train", PLAIN[:1])
-    write_lists(tmp_path / "lists/validation", PLAIN[1:])
-    command = ("train", "label", "--lists", "lists", "--reader", reader_folder, "--out", "labels")
+def test_the_verb_labels_the_best_passages_and_says_its_speed(run, asked, reader_folder):
+    command = ("train", "label", "--folders", asked, "--reader", reader_folder, "--out", "labels")
     code, out, err = run(*command, "--best", "2", "--json")
     assert code == 0, err
-    assert json.loads(out)["labels"] == 6
-    assert "6 labels, 6 of them new" in err
+    assert json.loads(out)["labels"] == 4
+    assert "4 labels, 4 of them new" in err
     assert "tokens/s" in err
-    store = LabelStore.open(tmp_path / "labels")
-    assert all(store.get("who built the mill", "", text) for text in (MILL_TEXT, TRAM))
 
 
-def test_folders_or_lists_are_needed(run, tmp_path):
-    code, _, err = run("train", "label", "--reader", "builtin", "--out", "labels")
-    assert code == 2
-    assert "--folders DIR or --lists FOLDER" in err
-    with pytest.raises(ValueError, match="either folders with questions or lists"):
-        label(tmp_path, "builtin", tmp_path, tmp_path)
-
-
-def test_labels_of_another_reader_are_one_line_of_error(run, tmp_path, reader_folder):
+def test_labels_of_another_reader_are_one_line_of_error(run, asked, tmp_path, reader_folder):
     LabelStore.open(tmp_path / "labels", "f" * 64)
-    write_lists(tmp_path / "lists/train", PLAIN)
-    write_lists(tmp_path / "lists/validation", PLAIN)
-    command = ("train", "label", "--lists", "lists", "--reader", reader_folder, "--out", "labels")
+    command = ("train", "label", "--folders", asked, "--reader", reader_folder, "--out", "labels")
     code, _, err = run(*command)
     assert code == 1
     assert err.count("\n") == 1
