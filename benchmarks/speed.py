@@ -32,7 +32,6 @@ from spanwise.corpora.datasets.squad import read_squad
 
 from .engines import ENGINES, Corpus, best_passages, confine, round_s
 
-NAMES = {"encode": "dense-encode", "maxsim": "maxsim-kernel", "bm25": "bm25-search", "dense": "dense-kernel"}
 THREAD_VARIABLES = (
     "OMP MKL OPENBLAS BLIS VECLIB NUMEXPR NUMBA RAYON".replace(" ", "_NUM_THREADS ") + "_NUM_THREADS"
 ).split()
@@ -151,7 +150,7 @@ def _row(
     }
     unit = "passages/s" if per_second else "ms/question"
     rounded = {name: float(f"{value:.4g}") for name, value in figures.items()}
-    return {"name": NAMES[comparison], "peer_name": peer, "unit": unit, **rounded}
+    return {"name": comparison, "peer_name": peer, "unit": unit, **rounded}
 
 
 def main() -> None:
