@@ -1,8 +1,6 @@
 """`spanwise status` and `spanwise verify`: the state of an index and of the installation."""
 
 from collections.abc import Mapping
-from csv import DictWriter
-from io import StringIO
 from typing import Annotated, Any
 
 from typer import Exit, Option
@@ -20,7 +18,6 @@ def status(
     check: Annotated[
         bool, Option("--check", help="Check the installation: versions, models, extras, disk.")
     ] = False,
-    csv: Annotated[bool, Option("--csv", help="Print the list, by default of every file, as CSV.")] = False,
     json: opt.Json = False,
 ) -> None:
     """Show what an index contains: documents, passages, vectors, models, rejected files."""
@@ -29,7 +26,6 @@ def status(
     with opt.library_of(None, index) as library:
         record = library.status(check)
         advised = advice(record)
-        files = files or (csv and not (rejected or remarks))
         is_listing = files or rejected or remarks
         listed = library.files() if is_listing else []
     if not files:
@@ -39,12 +35,6 @@ def status(
     if json:
         listing = {"files": listed} if is_listing else {}
         print_json({**record, "advice": advised, **listing})
-    elif csv:
-        table = StringIO()
-        rows = DictWriter(table, ("document", "state", "format", "remark"), lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(listed)
-        write(table.getvalue().rstrip("\n"))
     elif is_listing:
         for file in listed:
             write("  ".join(filter(None, (f"{file['state']:8}", one_line(file["document"]), file["remark"]))))

@@ -1,6 +1,5 @@
 """Status says what is there, what failed and what to do; verify finds what is damaged."""
 
-import csv
 import json
 import os
 
@@ -101,16 +100,6 @@ def test_verify_names_the_files_that_differ_or_are_gone(run, folder):
         "tram.txt: the file differs from the indexed one",
     ]
     assert run("verify", "--index", folder)[0] == 0
-
-
-@pytest.mark.parametrize("options", [("--csv",), ("--documents", "--csv")])
-def test_documents_are_listed_as_csv(run, folder, options):
-    (folder / 'a "b",\nc.txt').write_text("A ferry.\n")
-    run("index", folder, "--lexical-only")
-    rows = list(csv.DictReader(run("status", *options, "--index", folder)[1].splitlines(keepends=True)))
-    assert [row["document"] for row in rows] == ['a "b",\nc.txt', "mill.md", "sub/weir.html", "tram.txt"]
-    assert rows[1]["format"] == "text/markdown"
-    assert rows[1]["state"] == "indexed"
 
 
 def test_check_finds_the_installed_packages(run, folder):
