@@ -111,16 +111,16 @@ class Answerer:
     first: "Answerer | None" = None
     on_progress: ProgressCallback = no_progress
 
-    def answer(self, questions: Sequence[str | Spelling]) -> list[Answer]:
+    def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
         """One answer per question."""
         return [trace.answer for trace in self.trace(questions)]
 
     def trace(
-        self, questions: Sequence[str | Spelling], hits: Sequence[Sequence[Hit]] | None = None
+        self, questions: Sequence[str | Question], hits: Sequence[Sequence[Hit]] | None = None
     ) -> list[AnswerTrace]:
         """One answer per question, with its hits, spans and candidates.
 
-        A question that is a `Spelling` is not corrected again. Without `hits` the retriever searches.
+        Without `hits` the retriever searches.
         """
         began = time.perf_counter()
         asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]

@@ -9,13 +9,14 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from spanwise.errors import DocumentNotFound
-from spanwise.types import Answer, AnswerSpan, Filter, Passage, Spelling
+from spanwise.types import Answer, AnswerSpan, Filter, Passage
 
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
+from ..understanding.question import Question
 from .ask import Answerer, AnswerTrace, placed_span
 from .candidates import RankedCandidate, answer_span
 from .filters import conditions_of, select
@@ -146,7 +147,7 @@ class Explanation:
 
 def explained(
     answerer: Answerer,
-    question: str | Spelling,
+    question: Question,
     stages: Sequence[Ranker],
     document: str | None = None,
     roots: Sequence[Root] = (),

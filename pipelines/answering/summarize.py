@@ -43,6 +43,7 @@ from ..folders import Root
 from ..json_records import filter_record, hit_record, place_record, spelling_record
 from ..plain_text import language_hint, shown
 from ..understanding.patterns import pattern
+from ..understanding.question import Question
 from .ask import place_of
 from .candidates import passage_sentences
 from .filters import count_unread
@@ -118,7 +119,8 @@ class Summarizer:
             self.use = GeneratorUse(generator.name, generator.digest)
             self.write(generator, question, self._passages(generator, question, hits, sentences))
             return
-        [trace] = self.commit.answerer(self.options).trace([spelling], [hits])
+        asked = Question(spelling, self.commit.snapshot, self.commit.analyzer)
+        [trace] = self.commit.answerer(self.options).trace([asked], [hits])
         best = trace.answer.best
         if best and (steps := trace.answer.steps):
             above = [best.context] if best.span.end <= steps[0].start else []

@@ -89,7 +89,7 @@ class AskedFolder:
         if question.documents:
             documents = mentions(question, answerer.snapshot, answerer.analyzer, answerer.selection)
             return AnswerTrace(documents, question.spelling, (), (), (), answerer.calibration)
-        return answerer.trace([question.spelling])[0]
+        return answerer.trace([question])[0]
 
 
 @contextmanager

@@ -120,27 +120,27 @@ def folder_record(
         verdict = judge_computed(question, answer.computed.value)
     else:
         verdict = judge_answer(question, answer.best, sentence_spans)
-    best = answer.best or answer.best_rejected
+    best = answer.computed.first if answer.computed else answer.best or answer.best_rejected
     scores = {"handled": float(verdict in (Verdict.RIGHT, Verdict.RIGHTLY_DECLINED))}
     if question.answerable:
         listed = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
         shown = answer.candidates[:CANDIDATES] if answer.best is None else [answer.best]
+        forced = [] if best is None else [best]
+        is_right = verdict is Verdict.RIGHT
         holds = [holds_answer(question, hit.passage) for hit in hits]
-        if question.verdict and answer.best is not None and verdict is Verdict.RIGHT:
+        if question.verdict and answer.best is not None and is_right:
             scores["verdict_shown"] = float(bool(answer.best.verdict))
             if answer.best.verdict:
                 scores["verdict_right"] = float(answer.best.verdict == question.verdict)
         if (complete := is_complete(question, answer.steps)) is not None:
             scores["steps_complete"] = float(complete)
         scores |= {
-            "right": float(verdict is Verdict.RIGHT),
-            "right_span": float(
-                verdict is Verdict.RIGHT if answer.computed else _is_right_span(question, answer.best)
-            ),
+            "right": float(is_right),
+            "right_span": float(is_right if answer.computed else _is_right_span(question, answer.best)),
             "right_top3": float(_any_right(question, listed)),
             "right_shown": float(_any_right(question, shown)),
-            "right_forced": float(best is not None and _any_right(question, [best])),
-            "right_span_forced": float(_is_right_span(question, best)),
+            "right_forced": float(is_right if answer.computed else _any_right(question, forced)),
+            "right_span_forced": float(is_right if answer.computed else _is_right_span(question, best)),
             **{f"answer_recall@{n}": float(any(holds[:n])) for n in CUTOFFS if n <= k},
         }
     else:
@@ -155,7 +155,7 @@ def folder_record(
         question.type,
         question.answers,
         question.documents,
-        answer.text,
+        answer.computed.value if answer.computed else answer.text,
         None if best is None else best.confidence,
         answer.timings_ms,
         _evidence(answer),

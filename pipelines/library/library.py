@@ -326,11 +326,11 @@ class Library:
 
         options = replace(options or AskOptions(), **changes)
         with self._commits.current() as commit:
-            spelling = commit.spelling(checked_question(question), options.history)
+            asked = commit.question(checked_question(question), options.history)
             commit.hold()
             stages = commit.stages(options)
             answerer = commit.answerer(options)
-        return explained(answerer, spelling, stages, document, self.roots, self.sync_command)
+        return explained(answerer, asked, stages, document, self.roots, self.sync_command)
 
     def summarize(
         self,

@@ -182,7 +182,7 @@ class OpenCommit:
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
         asked = [self.question(question, options.history) for question in questions]
-        others = [question.spelling for question in asked if not question.documents]
+        others = [question for question in asked if not question.documents]
         rest = iter(self.answerer(options, on_progress=on_progress).answer(others) if others else ())
         return [
             self.mentions(question, options.where) if question.documents else next(rest) for question in asked

@@ -29,11 +29,11 @@ class Question:
         self._analyzer = analyzer
 
     @classmethod
-    def of(cls, question: str | Spelling, snapshot: Snapshot, analyzer: Analyzer) -> Question:
-        """The question as typed; a `Spelling` is not corrected again."""
-        if isinstance(question, str):
-            question = spelling_of(question, snapshot, analyzer)
-        return cls(question, snapshot, analyzer)
+    def of(cls, question: str | Question, snapshot: Snapshot, analyzer: Analyzer) -> Question:
+        """The question as typed; one that is made already stays as it is."""
+        if isinstance(question, Question):
+            return question
+        return cls(spelling_of(question, snapshot, analyzer), snapshot, analyzer)
 
     @cached_property
     def terms(self) -> frozenset[str]:

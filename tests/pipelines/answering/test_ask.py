@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.candidates import answer_key, merge_same_answers
 from spanwise.pipelines.json_records import answer_record, answer_span_record
+from spanwise.pipelines.understanding.question import Question
 from spanwise.reader.evidence import Calibration, EarlyExit
 from spanwise.types import AnswerSpan, Filter, Passage, ScoredSpan, Span, Spelling
 
@@ -118,10 +119,8 @@ def test_below_the_fitted_confidence_it_declines(library, score, declined):
 def test_a_follow_up_question_wants_more_confidence_and_its_own_words(
     library, typed, understood, score, outcome
 ):
-    spelling = Spelling(typed, understood=understood)
-    assert (
-        answer_to(library, spelling, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).outcome == outcome
-    )
+    asked = Question(Spelling(typed, understood=understood), library.snapshot, library.analyzer)
+    assert answer_to(library, asked, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).outcome == outcome
 
 
 def test_a_how_to_has_all_steps_of_its_list_with_their_lines(library, folder):
