@@ -205,7 +205,7 @@ class Library:
         from .status import missing_vectors
 
         with self.reading() as snapshot:
-            return missing_vectors(snapshot, self.model)
+            return missing_vectors(snapshot, self._models, self.model)
 
     @contextmanager
     def reading(self) -> Iterator[Snapshot]:
@@ -238,7 +238,7 @@ class Library:
 
         is_caching = self._cache is not None
         with self.reading() as snapshot:
-            record = status_record(snapshot, self.store, self.roots, is_caching)
+            record = status_record(snapshot, self.store, self._models, self.roots, is_caching)
         return record | ({"check": installation_record(self.store, self._models)} if check else {})
 
     def files(self) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from spanwise.errors import IndexEmpty
+from spanwise.errors import IndexEmpty, ModelNotFound, ModelRejected
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
 from ...reader.generators.protocol import LOCAL as LOCAL, OPENAI, Generator, load_generator
@@ -165,6 +165,19 @@ class LoadedModels:
         from ...models.model_files import model_digest
 
         return self._digests.get((kind, name)) or model_digest(name, kind)
+
+    def n_encoded(self, key: str, stored: Mapping[str, int]) -> int:
+        """The number of passages with vectors of the model that a setting names; 0 without one.
+
+        `stored` is the number for each digest. Where the model is gone, its vectors are taken for those that
+        most passages have.
+        """
+        name = self._store.settings.get(key, "")
+        kinds = {setting: kind for _, setting, kind in VECTORS}
+        try:
+            return stored.get(self.digest(kinds[key], name), 0) if name else 0
+        except (ModelNotFound, ModelRejected):
+            return max(stored.values(), default=0)
 
     def digests(self, options: SearchOptions) -> dict[str, str] | None:
         """The digests of all models that a result depends on; None with a user's own retriever or reader."""

@@ -37,7 +37,15 @@ from ..answering.filters import Selection, select
 from ..answering.mentions import mentions
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
-from .loaded_models import DEFAULT_RETRIEVER, RERANK_SUFFIX, WORDS, LoadedModels, default_retriever
+from .loaded_models import (
+    COLBERT,
+    DEFAULT_RETRIEVER,
+    MODEL,
+    RERANK_SUFFIX,
+    WORDS,
+    LoadedModels,
+    default_retriever,
+)
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Ranker, Retriever
@@ -73,9 +81,9 @@ class OpenCommit:
     @cached_property
     def n_encoded(self) -> int:
         """The number of passages with the vectors that the default retriever needs."""
-        has_tokens = default_retriever(self.snapshot.settings) == DEFAULT_RETRIEVER
-        models = self.snapshot.token_models() if has_tokens else self.snapshot.vector_models()
-        return max(models.values(), default=0)
+        if default_retriever(self.snapshot.settings) == DEFAULT_RETRIEVER:
+            return self.models.n_encoded(COLBERT, self.snapshot.token_models())
+        return self.models.n_encoded(MODEL, self.snapshot.vector_models())
 
     @cached_property
     def default_retriever(self) -> str:

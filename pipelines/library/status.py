@@ -42,13 +42,15 @@ EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package t
 Record = dict[str, Any]
 
 
-def status_record(snapshot: Snapshot, store: Store, roots: Sequence[Root], is_caching: bool) -> Record:
+def status_record(
+    snapshot: Snapshot, store: Store, models: LoadedModels, roots: Sequence[Root], is_caching: bool
+) -> Record:
     """The figures of a commit of an index."""
     index = store.path
     model = store.settings[MODEL] or None
     colbert = store.settings.get(COLBERT) or None
     documents = snapshot.descriptions()
-    missing = missing_vectors(snapshot, model)
+    missing = missing_vectors(snapshot, models, model)
     refusals = list(snapshot.unread_files().values())
     absent = sum(state.is_absent for state in snapshot.files().values())
     calibration = reader_folder(BUILTIN) / CALIBRATION
@@ -71,7 +73,7 @@ def status_record(snapshot: Snapshot, store: Store, roots: Sequence[Root], is_ca
         "model": model,
         "language": LANGUAGE if {model, colbert} <= BUILT_IN else "",
         "approximate": approximate_record(snapshot),
-        "colbert": colbert_record(snapshot, colbert),
+        "colbert": colbert_record(snapshot, models, colbert),
         "formats": _counts(document.media_type for document in documents),
         "remarks": sum("remark" in document.metadata for document in documents),
         "rejected": _reasons(refusals, "rejected"),
@@ -81,10 +83,13 @@ def status_record(snapshot: Snapshot, store: Store, roots: Sequence[Root], is_ca
     }
 
 
-def missing_vectors(snapshot: Snapshot, model: str | None) -> int:
-    """The number of passages without a dense vector, or token vector in an index without dense ones."""
-    models = snapshot.vector_models() if model else snapshot.token_models()
-    return snapshot.n_passages - max(models.values(), default=0)
+def missing_vectors(snapshot: Snapshot, models: LoadedModels, model: str | None) -> int:
+    """The number of passages without a dense vector, or token vector in an index without dense ones.
+
+    Vectors of another model than the index names do not count, such as those of an older version.
+    """
+    key, stored = (MODEL, snapshot.vector_models()) if model else (COLBERT, snapshot.token_models())
+    return snapshot.n_passages - models.n_encoded(key, stored)
 
 
 def cache_record(index: Path, on: bool) -> Record:
@@ -115,7 +120,7 @@ def _files(index: Path, name: str) -> list[Path]:
     return [*index.glob(f"{name}*"), *index.glob(f"shard-*/{name}*")]
 
 
-def colbert_record(snapshot: Snapshot, model: str | None) -> Record | None:
+def colbert_record(snapshot: Snapshot, models: LoadedModels, model: str | None) -> Record | None:
     """The token vectors of an index; None without a model of them.
 
     `passages` have vectors, `missing` do not yet. `tokens` is the number of vectors, `bytes` their size on
@@ -123,14 +128,14 @@ def colbert_record(snapshot: Snapshot, model: str | None) -> Record | None:
     """
     if model is None:
         return None
-    models = snapshot.token_models()
+    stored = snapshot.token_models()
     sizes = snapshot.sizes()
-    n_encoded = max(models.values(), default=0)
+    n_encoded = models.n_encoded(COLBERT, stored)
     return {
         "model": model,
         "passages": n_encoded,
         "missing": snapshot.n_passages - n_encoded,
-        "tokens": sum(map(snapshot.n_tokens, models)),
+        "tokens": sum(map(snapshot.n_tokens, stored)),
         "bytes": sizes.get("tokens", 0) + sizes.get("codebook", 0),
     }
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.scripted_reader import read_by
+from helpers.word_encoders import WordEncoder
 
 import spanwise
 from spanwise.pipelines.parsing import sync
@@ -74,6 +75,21 @@ def test_a_question_is_answered_with_the_vectors_that_are_there(
         assert library.left_out(retriever="bm25") == ""
         library.encode()
         assert library.ask(QUESTION, threshold=0.0).retriever == "colbert"
+
+
+def test_vectors_of_an_older_model_do_not_count(notes, words):
+    with spanwise.open(notes) as library:
+        library.sync()
+        assert library.default_retriever == "colbert"
+    words["builtin"] = WordEncoder("newer words")
+    with spanwise.open(notes) as library:
+        assert library.default_retriever == "bm25"
+        assert library.search(QUESTION)[0].passage.document_id == "n11.md"
+        assert library.left_out() == "vectors for 0 of 12 passages; the others are ranked by words"
+        assert library.missing_vectors() == library.status()["colbert"]["missing"] == 12
+        library.encode()
+        assert library.default_retriever == "colbert"
+        assert library.missing_vectors() == 0
 
 
 def test_the_answer_comes_before_the_vectors(notes, words, run, monkeypatch):
