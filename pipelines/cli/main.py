@@ -2,7 +2,8 @@
 
 Results go to stdout, messages and progress to stderr. The exit code is 0 when all is done, 1 for a named
 error in one line, 2 for wrong usage, 130 when interrupted. Defaults come from `SPANWISE_*` variables, then
-from `spanwise.toml` in the current folder, which has one table for each verb.
+from `spanwise.toml` in the current folder, then from that of the user. It has one table for each verb. A
+server is named by the user alone: the current folder may be an unpacked archive.
 """
 
 import os
@@ -19,6 +20,7 @@ from spanwise.errors import SpanwiseError
 
 ClickException: Any = next(c for c in BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
+SERVERS = ("base_url", "ray")  # options that name where documents are sent
 INTERRUPTED = 130
 HELP_ALL = "--help-all"
 HELP = "Question answering over your own documents. Every answer is an exact quote with its location."
@@ -161,12 +163,31 @@ def _fail(message: str, code: int) -> None:
 
 
 def _settings() -> dict[str, Any]:
-    """The tables of `spanwise.toml`, one for each verb, such as `[ask]`."""
-    if not CONFIG.is_file():
+    """The tables of the user's `spanwise.toml`, one for each verb, under those of the current folder."""
+    from platformdirs import user_config_path
+
+    users = user_config_path("spanwise") / CONFIG
+    tables = _tables(users)
+    for verb, table in _tables(CONFIG).items():
+        for name in SERVERS:
+            if name in table:
+                raise ValueError(
+                    f"{CONFIG.resolve()} names a server ({name}), and may come from somebody else. Name it on "
+                    f"the command line, in SPANWISE_{verb.upper()}_{name.upper()}, or in {users}"
+                )
+        tables[verb] = {**tables.get(verb, {}), **table}
+    return tables
+
+
+def _tables(path: Path) -> dict[str, Any]:
+    if not path.is_file():
         return {}
     import tomllib
 
     try:
-        return tomllib.loads(CONFIG.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{CONFIG.resolve()} is not valid TOML: {error}") from error
+        raise ValueError(f"{path.resolve()} is not valid TOML: {error}") from error
+    if not all(isinstance(table, dict) for table in tables.values()):
+        raise ValueError(f"{path.resolve()} has values outside of tables such as [ask]")
+    return tables
