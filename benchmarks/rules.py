@@ -3,7 +3,7 @@
     python -m benchmarks.rules --choose CHOOSE --data $SPANWISE_DATA --work WORK --half a
 
 The sets are those of `eval/questions/unseen` (lists of documents, amounts, yes-no questions, tables,
-conversations; half b is for the end), every Nth question of the folders in CHOOSE, and questions that some
+conversations; halves b and d are for the end), every Nth question of the folders in CHOOSE, and questions that some
 rules were written after: WikiTableQuestions and `eval/questions/mentions.jsonl`. `fast` answers, with the
 shipped calibration.
 
@@ -173,7 +173,8 @@ class Asked:
 
     def unseen(self, name: str) -> list[dict[str, Any]]:
         """The rows of a set in the halves that are asked."""
-        return [row for half in self.halves for row in rows_of(half / f"{name}.jsonl")]
+        paths = [half / f"{name}.jsonl" for half in self.halves]
+        return [row for path in paths if path.is_file() for row in rows_of(path)]
 
     def folder(self, name: str) -> Path:
         """The folder of a set, unpacked from the archives if it is one of these."""
@@ -353,7 +354,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="the folder with docs and wtq")
     parser.add_argument("--work", type=Path, required=True, help="indexes and verdicts")
     parser.add_argument("--recorded", type=Path, help="run/calibration of the reader that is asked")
-    parser.add_argument("--half", action="append", choices=["a", "b"], default=[], help="repeatable")
+    parser.add_argument("--half", action="append", choices=list("abcd"), default=[], help="repeatable")
     parser.add_argument("--every", type=int, default=8, help="every Nth question of the large sets")
     parser.add_argument("--family", action="append", default=[], help="only these; repeatable")
     parser.add_argument("--ask", help=argparse.SUPPRESS)  # the family that this process leaves out

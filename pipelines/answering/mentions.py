@@ -8,7 +8,7 @@ words must all be there. Front matter, names and what is left out do not count.
 
 import re
 import time
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def mentions(
     words = question.documents or question.text
     scope = selection.scope if selection else None
     among = selection.passage_ids if selection else None
-    documents = tuple(_mentioning(words, snapshot, analyzer, among))
+    documents = tuple(_mentioning(words, question.is_quoted, snapshot, analyzer, among))
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
         operation="count" if question.is_count else "list",
@@ -85,11 +85,19 @@ def _near(ranking: Sequence[str], mentioning: Set[str]) -> tuple[str, ...]:
 
 
 def _mentioning(
-    words: str, snapshot: Snapshot, analyzer: Analyzer, among: Ids | None
+    words: str, is_exact: bool, snapshot: Snapshot, analyzer: Analyzer, among: Ids | None
 ) -> Iterator[MentioningDocument]:
-    """The documents that mention the words, by id; only passages that hold all terms are read."""
+    """The documents that mention the words, by id; only passages that hold all terms are read.
+
+    Exact words count in no other form than a plural of the last one, and with all words between and beside
+    them.
+    """
     tokens = analyzer.tokens(words)
     content = [token for token in tokens if token.word not in STOP_WORDS] or tokens
+    if not tokens:
+        return
+    form = (lambda word: word) if is_exact else analyzer.term
+    pattern = _pattern(tokens, tokens if is_exact else content, form, "s?" if is_exact else "")
     ids = snapshot.postings().passages_with([analyzer.term(token.word) for token in content])
     if among is not None:
         ids = np.intersect1d(ids, among)
@@ -102,8 +110,8 @@ def _mentioning(
         end = WORD_END.search(text, max(edges) + REACH)
         first = min(edges)
         read = analyzer.tokens(text[first : end.start() if end else None])
-        terms = "".join(f" {analyzer.term(token.word)}" for token in read)
-        matches = list(_pattern(tokens, content, analyzer).finditer(f"{terms} "))
+        terms = "".join(f" {form(token.word)}" for token in read)
+        matches = list(pattern.finditer(f"{terms} "))
         places = []
         for match in matches[:MAX_PLACES]:
             number = terms.count(" ", 0, match.start())
@@ -113,14 +121,16 @@ def _mentioning(
             yield MentioningDocument(document_id, len(matches), tuple(places))
 
 
-def _pattern(tokens: Sequence[Token], content: Sequence[Token], analyzer: Analyzer) -> re.Pattern[str]:
+def _pattern(
+    tokens: Sequence[Token], content: Sequence[Token], form: Callable[[str], str], ending: str
+) -> re.Pattern[str]:
     """Matches the terms from the first content word to the last one, each after a space."""
     parts = [
         f" {term}" if token in content else f"(?: {term})?+"
         for token in tokens[tokens.index(content[0]) : tokens.index(content[-1]) + 1]
-        for term in [re.escape(analyzer.term(token.word))]
+        for term in [re.escape(form(token.word))]
     ]
-    return re.compile("".join([*parts, "(?= )"]))
+    return re.compile("".join([*parts, ending, "(?= )"]))
 
 
 def _place(document: Document, text: str, start: int, end: int) -> AnswerSpan:

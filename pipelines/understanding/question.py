@@ -10,7 +10,7 @@ from spanwise.types import Spelling
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
-from .documents import mentioned_words
+from .documents import is_quoted, mentioned_words
 from .spelling import FUNCTION_WORDS, spelling_of
 
 
@@ -55,6 +55,11 @@ class Question:
         """The words, if it asks for all documents that mention them; else ""."""
         asked = mentioned_words(self.spelling.understood or self.spelling.question)
         return asked and (mentioned_words(self.text) or asked)
+
+    @cached_property
+    def is_quoted(self) -> bool:
+        """True if these words are in quotation marks, and mean exactly themselves."""
+        return is_quoted(self.documents, self.text)
 
     @cached_property
     def is_count(self) -> bool:
