@@ -3,9 +3,9 @@
     python -m benchmarks.rules --choose CHOOSE --data $SPANWISE_DATA --work WORK --half a
 
 The sets are those of `eval/questions/unseen` (lists of documents, amounts, yes-no questions, tables,
-conversations; halves b and d are for the end), every Nth question of the folders in CHOOSE, and questions that some
-rules were written after: WikiTableQuestions and `eval/questions/mentions.jsonl`. `fast` answers, with the
-shipped calibration.
+conversations; halves b and d are for the end), every Nth question of the folders in CHOOSE, and questions
+that some rules were written after: WikiTableQuestions and `eval/questions/mentions.jsonl`. `fast` answers,
+with the shipped calibration.
 
 A family is a table of `pipelines/understanding/patterns.toml`, or a rule of the code that `PATCHES` names.
 Each runs in a process of its own, without its entries. For each set: how many questions turn right, and how

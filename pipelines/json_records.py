@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 from spanwise.types import (
     Answer,
     AnswerSpan,
+    CheckedQuote,
     Citation,
     Computed,
     FilterResult,
@@ -128,6 +129,24 @@ def place_record(quote: AnswerSpan | Citation) -> Record:
         "line": quote.line,
         "label": quote.label,
         "heading": list(quote.heading),
+    }
+
+
+def quote_record(quote: CheckedQuote) -> Record:
+    """A quote of a written text with its match, "nowhere" without one, and its place in a document."""
+    record: Record = {"quote": quote.text, "at": quote.start, "match": quote.match or "nowhere"}
+    place = quote.place
+    if place is None:
+        return record
+    return record | {
+        "text": place.text,
+        "document": place.document_id,
+        "start": place.start,
+        "end": place.end,
+        "page": place.page,
+        "line": place.line,
+        "label": place.label,
+        "heading": list(place.heading),
     }
 
 

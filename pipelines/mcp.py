@@ -20,7 +20,7 @@ from spanwise.types import Filter, SearchOptions, SummaryOptions
 
 from .answering.summarize import summary_record
 from .folders import resolve_document_id
-from .json_records import Record, answer_record, search_record
+from .json_records import Record, answer_record, quote_record, search_record
 from .library.library import Library
 
 MAX_WINDOW = 20_000  # characters of a document in one result
@@ -109,6 +109,13 @@ class Tools:
         )
         return summary_record(self.library.summarize(question, options))
 
+    def check_quotes(self, text: Annotated[str, Field(max_length=100_000)]) -> Record:
+        """Check an answer that you wrote: each quote in it with its place in the documents, or "nowhere".
+
+        A quote stands in quotation marks, or is a block quote of Markdown.
+        """
+        return {"quotes": [quote_record(quote) for quote in self.library.check(text)]}
+
     def list_documents(
         self,
         path: Path = None,
@@ -134,7 +141,14 @@ def make_server(library: Library, options: SummaryOptions) -> MCPServer:
     """
     server = MCPServer("spanwise", version=version("spanwise"), instructions=INSTRUCTIONS, log_level="ERROR")
     tools = Tools(library, options)
-    for tool in (tools.search, tools.ask, tools.read_document, tools.summarize, tools.list_documents):
+    for tool in (
+        tools.search,
+        tools.ask,
+        tools.read_document,
+        tools.summarize,
+        tools.check_quotes,
+        tools.list_documents,
+    ):
         hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True)
         server.add_tool(_with_tool_errors(tool, library), annotations=hints)
     return server

@@ -36,8 +36,8 @@ _ADDRESS = re.compile(
     r"|</?[A-Za-z!][^<>]{0,2000}>",  # a tag of HTML, or a comment
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
-_NEGATION = re.compile(
+WORD = re.compile(r"[^\W_]+(?:[.'’&-][^\W_]+)*")
+NEGATION = re.compile(
     r"\b(?:not(?! only\b)|never|no|none|nobody|nothing|neither|nor|without|cannot|hardly|barely|rarely|"
     r"seldom|unable|fails?|failed|lacks?|lacked|refused?|refuses|denied|denies|\w+n['’]t)\b",
     re.IGNORECASE,
@@ -114,8 +114,8 @@ class Checker:
                 yield Finding("extrinsic", match[0], "the cited words do not have this address or markup")
         for term in contradicted(sentence, pieces[0], self.content):
             yield Finding("factual", term, "negated only in the sentence or only in the cited words")
-        negation = _NEGATION.search(sentence)
-        if negation and not any(map(_NEGATION.search, pieces)):
+        negation = NEGATION.search(sentence)
+        if negation and not any(map(NEGATION.search, pieces)):
             yield Finding("factual", negation[0], "the cited words have no negation")
 
     def _added(self, sentence: str, held: frozenset[Term]) -> Finding:
@@ -134,7 +134,7 @@ def names(text: str, is_common: Callable[[str], bool]) -> list[str]:
     >>> names("Mills fell. Ada Rook and the FDA left.", {"and", "the"}.__contains__)
     ['Ada', 'Rook', 'FDA']
     """
-    words = [match for match in _WORD.finditer(text) if not match[0].isdigit()]
+    words = [match for match in WORD.finditer(text) if not match[0].isdigit()]
     capital = [match[0][0].isupper() and not is_common(match[0].lower()) for match in words]
     in_names = []
     for position, match in enumerate(words):
@@ -167,7 +167,7 @@ def denied(text: str, terms: Terms) -> frozenset[str]:
     ['burn']
     """
     counts: Counter[str] = Counter()
-    for negation in _NEGATION.finditer(text):
+    for negation in NEGATION.finditer(text):
         clause_end = _CLAUSE_END.search(text, negation.end())
         clause = text[negation.end() : clause_end.start() if clause_end else len(text)]
         counts.update(list(terms(clause))[:NEGATION_REACH])

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # "as" marks what is exported
         Answer as Answer,
         AnswerSpan as AnswerSpan,
         AskOptions as AskOptions,
+        CheckedQuote as CheckedQuote,
         ClusterOptions as ClusterOptions,
         Document as Document,
         Filter as Filter,
@@ -55,8 +56,8 @@ _NAMES = {
     "pipelines.open": "open open_index",
     "pipelines.library.status": "Verification verify",
     "pipelines.library.watch": "Watch",
-    "types": "Answer AnswerSpan AskOptions ClusterOptions Document Filter Heading Hit Label Passage "
-    "ScoredSpan SearchOptions SearchResult Span Summary SummaryOptions SyncReport",
+    "types": "Answer AnswerSpan AskOptions CheckedQuote ClusterOptions Document Filter Heading Hit Label "
+    "Passage ScoredSpan SearchOptions SearchResult Span Summary SummaryOptions SyncReport",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(["__version__", *_MODULES, *_PLACES])

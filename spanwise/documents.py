@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 Bounds = tuple[int, int]
 """The start and the end of a half-open range of characters."""
@@ -272,3 +273,24 @@ class SyncReport:
     passages: int = 0
     seconds: float = 0.0
     kept: int = 0
+
+
+QuoteMatch = Literal["exact", "folded", "partial"]
+"""How words are found: as they stand; without white space, markup and case; or most of them in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuote:
+    """A quote in a text that somebody or a model wrote, and its place in the documents.
+
+    Attributes:
+        text: the words of the quote.
+        start: their place in the written text.
+        match: how they were found; None if they are nowhere in the documents.
+        place: the words of the document, with their place; None if they are nowhere.
+    """
+
+    text: str
+    start: int
+    match: QuoteMatch | None = None
+    place: Passage | None = None

@@ -13,12 +13,14 @@ from typing import Literal
 
 from .documents import (
     Bounds as Bounds,
+    CheckedQuote as CheckedQuote,
     Document as Document,
     DocumentWarning as DocumentWarning,
     Heading as Heading,
     Hit as Hit,
     Label as Label,
     Passage as Passage,
+    QuoteMatch as QuoteMatch,
     RejectedFile as RejectedFile,
     Span as Span,
     Step as Step,

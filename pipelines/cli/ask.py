@@ -12,7 +12,7 @@ from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Argument, BadParameter, Option
+from typer import Argument, BadParameter, Exit, Option
 
 from spanwise.errors import SpanwiseError
 from spanwise.types import (
@@ -28,7 +28,7 @@ from spanwise.types import (
 
 from ..answering.summarize import summary_record
 from ..folders import user_cache
-from ..json_records import answer_record, explanation_record, search_record
+from ..json_records import answer_record, explanation_record, quote_record, search_record
 from ..library.library import Library
 from ..library.loaded_models import command
 from ..plain_text import chat_text, one_line, visible
@@ -181,6 +181,31 @@ def ask(
             _talk(library, answer, talk)
         else:
             _answer_lines(answer, json)
+
+
+def check(
+    answer: Annotated[Path, Argument(help="A text with quotes, such as an answer in Markdown; - for stdin.")],
+    folder: opt.SyncedFolder = None,
+    index: opt.Index = None,
+    json: opt.Json = False,
+) -> None:
+    """Look up each quote of a text, and exit with 1 if one is nowhere in the documents."""
+    text = sys.stdin.read() if str(answer) == "-" else answer.read_text(encoding="utf-8")
+    with synced(folder, index, wait=False) as library:
+        quotes = library.check(text)
+    lost = sum(quote.match is None for quote in quotes)
+    if json:
+        print_json({"quotes": [quote_record(quote) for quote in quotes]})
+    for quote in () if json else quotes:
+        show(
+            (f"{quote.match or 'nowhere':8}", "bold green" if quote.match else "bold red"),
+            f" “{one_line(quote.text)}”",
+        )
+        if quote.place:
+            show("         ", (place(quote.place), "dim"))
+    say(f"{len(quotes)} quotes, {lost} of them nowhere in these documents")
+    if lost:
+        raise Exit(1)
 
 
 @opt.grouped

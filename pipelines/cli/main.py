@@ -36,6 +36,7 @@ VERBS = {
     "search": ("ask:search", "spanwise search 'opening hours' notes -k 5 --path 'town/**' --type md"),
     "ask": ("ask:ask", "spanwise ask 'when does the library open?' notes"),
     "summarize": ("ask:summarize", "spanwise summarize 'what changed for the mills?' notes"),
+    "check": ("ask:check", "spanwise check answer.md notes"),
     "serve": ("serve:serve", "spanwise serve notes --port 8765"),
     "mcp": ("serve:mcp", f"spanwise mcp --index notes\n\nSettings of an assistant:\n\n\b\n{ASSISTANT}"),
     "status": ("status:status", "spanwise status --index notes --check"),
@@ -172,8 +173,8 @@ def _settings() -> dict[str, Any]:
         for name in SERVERS:
             if name in table:
                 raise ValueError(
-                    f"{CONFIG.resolve()} names a server ({name}), and may come from somebody else. Name it on "
-                    f"the command line, in SPANWISE_{verb.upper()}_{name.upper()}, or in {users}"
+                    f"{CONFIG.resolve()} names a server ({name}) but may come from somebody else. Name it "
+                    f"on the command line, in SPANWISE_{verb.upper()}_{name.upper()}, or in {users}"
                 )
         tables[verb] = {**tables.get(verb, {}), **table}
     return tables

@@ -19,6 +19,7 @@ from spanwise.errors import ModelMismatch
 from spanwise.types import (
     Answer,
     AskOptions,
+    CheckedQuote,
     Document,
     Filter,
     Passage,
@@ -47,6 +48,7 @@ from .loaded_models import (
     NEXT,
     NONE,
     VECTORS,
+    WORDS,
     LoadedModels,
     command,
     model_setting,
@@ -314,6 +316,14 @@ class Library:
         with self._commits.current() as commit:
             retriever = commit.retriever(SearchOptions(dedupe=False))
             return commit.mentions(commit.question(checked_question(words)), where, retriever)
+
+    def check(self, text: str) -> list[CheckedQuote]:
+        """The quotes in a written text, each with its place in the documents, or without one."""
+        from ..answering.quotes import check_quotes
+
+        with self._commits.current() as commit:
+            retriever = commit.retriever(SearchOptions(retriever=WORDS, dedupe=False))
+            return check_quotes(text, retriever, commit.snapshot.document)
 
     def explain(
         self, question: str, options: AskOptions | None = None, document: str | None = None, **changes: Any

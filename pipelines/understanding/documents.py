@@ -1,9 +1,9 @@
 """Questions for all documents that mention something: "which letters mention the flood?".
 
-Such a question names documents in general ("which letters", "all pages", "docs") and what they mention: words in
-quotation marks or behind "the word", with a verb of presence anywhere, or else the words behind a verb that
-says that documents mention something, or before its passive. A negation, a clause or a second condition makes it
-another question.
+Such a question names documents in general ("which letters", "all pages", "docs") and what they mention: words
+in quotation marks or behind "the word", with a verb of presence anywhere; or else the words behind a verb
+that says that documents mention something, or before its passive. A negation, a clause or a second condition
+makes it another question.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from spanwise.pipelines.server.security import Access, protect
 from spanwise.types import SummaryOptions
 
 BM25 = SummaryOptions(retriever="bm25")
-TOOLS = ["search", "ask", "read_document", "summarize", "list_documents"]
+TOOLS = ["search", "ask", "read_document", "summarize", "check_quotes", "list_documents"]
 QUESTION = "who built the mill?"
 
 
@@ -52,6 +52,8 @@ def test_tools_give_the_records_of_the_command_line(library, monkeypatch):
     answer = call(library, "ask", question=QUESTION).structured_content["answer"]
     text = library.document(answer["document"]).text
     assert text[answer["start"] : answer["end"]] == answer["text"] == "Ada Rook"
+    [quote] = call(library, "check_quotes", text='He says "Ada Rook".').structured_content["quotes"]
+    assert (quote["document"], quote["match"], quote["at"]) == (answer["document"], "exact", 9)
     listed = call(library, "list_documents", path="*.md").structured_content
     assert [document["document"] for document in listed["documents"]] == ["mill.md"]
     summary = call(library, "summarize", document="tram.txt", max_sentences=2).structured_content
