@@ -70,6 +70,7 @@ def train_retriever(
     folder = builtin_folder("token-encoder") if start == BUILTIN else Path(start)
     if is_token_model(folder):
         stored = load_token_model(folder)
+        config = replace(config, states=0.0)  # those of a student may have become others
     else:
         positives = list(dict.fromkeys(example.passages[0] for example in examples))
         backbone = shallow(start)

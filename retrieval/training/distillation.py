@@ -14,7 +14,7 @@ over all passages of the batch.
 A second teacher is an encoder E that nobody taught here. Over all passages of the batch, and all compared
 tokens t with the states s of the student and e of the teacher:
 
-    loss = loss + similar * (KL(p(MaxSim of E; tau), p(MaxSim; tau)) + mean over t of 1 - cos(s_t, e_t))
+    loss = loss + similar * KL(p(MaxSim of E; tau), p(MaxSim; tau)) + states * mean over t of 1 - cos(s_t, e_t)
 
 Source: Khattab and Zaharia 2020 (MaxSim); Santhanam et al., "ColBERTv2: Effective and Efficient Retrieval via
 Lightweight Late Interaction", 2022, section 3.2 (KL to a cross-encoder, in-batch negatives); Hinton et al.,
@@ -67,7 +67,8 @@ class DistillationConfig:
     t_teacher: divides the teacher's scores.
     labels: weight of the in-batch loss.
     dense: weight of the dense heads.
-    similar: weight of the second teacher.
+    similar: weight of the second teacher's ranking.
+    states: weight of the cosines between its states and the student's.
     """
 
     loop: TrainingConfig = field(
@@ -83,6 +84,7 @@ class DistillationConfig:
     labels: float = 0.5
     dense: float = 0.5
     similar: float = 1.0
+    states: float = 1.0
 
 
 class Student(nn.Module):
@@ -162,7 +164,7 @@ class SecondTeacher:
     def _compute(self, rows: Mapping[bytes, TokenRow]) -> None:
         if rows:
             packed = PackedTokens.of([row.ids for row in rows.values()])
-            states = F.normalize(self._backbone.states(packed).float(), dim=-1).half()
+            states = F.normalize(self._backbone.states(packed).float(), dim=-1).bfloat16()
             self._kept.update(zip(rows, states.split(packed.lengths.tolist()), strict=True))
 
 
@@ -263,7 +265,9 @@ def distillation_loss(
             for vectors, own in ((questions, of_questions), (passages, of_passages))
         ]
         ranking = softened_kl(similar / config.tau, max_sim(*seen) / config.tau)
-        total = total + config.similar * (ranking + sum(map(_distance, seen)) / len(seen))
+        total = total + config.similar * ranking
+        if config.states:
+            total = total + config.states * sum(map(_distance, seen)) / len(seen)
     return total
 
 
