@@ -88,7 +88,7 @@ def train_retriever(
     evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress, teacher)
     model.cpu()
     save_token_model(out, stored)  # its layers are those of the student, trained in place
-    weights = folder / STUDENT if folder else None
+    weights = folder / STUDENT if is_token_model(folder) else None
     record = {**start_record(start, weights), "lists": len(examples)}
     write_card(out, "retriever", config, record, evaluations)
     return evaluations
