@@ -81,7 +81,12 @@ def reader(
 def retriever(
     lists: Annotated[Path, Option(help="Folder made by `train mine`.")],
     out: OutOption,
-    start: Annotated[str, Option(help="base, builtin, or the folder of a student.")] = "base",
+    start: Annotated[
+        str, Option(help="base, builtin, or the folder of a student or of a BERT with the base's sizes.")
+    ] = "base",
+    second: Annotated[
+        Path | None, Option(help="Folder of a BERT whose own states teach as well; the lists need no scores.")
+    ] = None,
     limit: Annotated[int | None, Option(min=1, help="Train on this many questions.")] = None,
     epochs: EpochsOption = 1,
     negatives: Annotated[int, Option(min=1, help="Negatives of a list, drawn again for each epoch.")] = 3,
@@ -99,7 +104,7 @@ def retriever(
     parts = ("train", "validation")
     train, validation = (list(read_ranking_examples(lists / part)) for part in parts)
     with _training(out) as on_step:
-        figures = train_retriever(train, validation, out, config, start, limit, on_step)
+        figures = train_retriever(train, validation, out, config, start, limit, on_step, second)
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 

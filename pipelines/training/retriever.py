@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -12,10 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from spanwise.errors import ModelRejected
 from spanwise.types import RankingExample
 
+from ...models.bert import Bert, bert_backbone
 from ...models.load import n_positions, tuned_backbone
-from ...models.model_files import BUILTIN, STUDENT, builtin_folder, find_base
+from ...models.model_files import BUILTIN, STUDENT, builtin_folder, file_sha256, find_base, find_model, is_base, is_token_model
 from ...models.precision import pick_device
 from ...models.token_model import (
     TokenModel,
@@ -26,8 +29,10 @@ from ...models.token_model import (
 )
 from ...models.tokenizer import TokenRows, load_tokenizer
 from ...models.training import Progress, own_memory
+from ...models.weights import read_checkpoint
 from ...retrieval.training.distillation import (
     DistillationConfig,
+    SecondTeacher,
     Student,
     distil,
     identity_head,
@@ -49,22 +54,27 @@ def train_retriever(
     start: str = BASE,
     limit: int | None = None,
     on_progress: Callable[[Progress], None] = lambda progress: None,
+    second: Path | None = None,
 ) -> list[dict[str, float]]:
     """Trains a student, writes its folder `out` with a model card, and returns the evaluations.
 
-    It starts from the base with untrained layers behind it, from the built-in student ("builtin"), or from a
-    folder. The result has the weights with the best mean reciprocal rank of token vectors on the held-out
-    lists; `dense_mrr` and `dense_first` are the figures of the dense heads. `out/run` holds the checkpoint:
-    the same call resumes from it. ValueError for lists without scores.
+    It starts from the built-in student ("builtin") or the folder of one, or from an encoder with untrained
+    layers behind it: the base, or the layers of a deeper one (see `shallow`). `second` is the folder of an
+    encoder with the vocabulary of the base that teaches beside the scores. The result has the weights with
+    the best mean reciprocal rank of token vectors on the held-out lists; `dense_mrr` and `dense_first` are
+    the figures of the dense heads. `out/run` holds the checkpoint: the same call resumes from it. ValueError
+    for lists without scores, where there is no second teacher.
     """
     config = config or DistillationConfig()
     examples = drawn(examples, limit, config.loop.seed)
-    folder = {BASE: None, BUILTIN: builtin_folder("token-encoder")}.get(start, Path(start))
-    if folder:
+    folder = builtin_folder("token-encoder") if start == BUILTIN else Path(start)
+    if is_token_model(folder):
         stored = load_token_model(folder)
+        config = replace(config, states=0.0)  # those of a student may have become others
     else:
         positives = list(dict.fromkeys(example.passages[0] for example in examples))
-        stored = untrained_student(positives[:AVERAGED], config.max_length, config.loop.seed)
+        backbone = shallow(start)
+        stored = untrained_student(backbone, positives[:AVERAGED], config.max_length)
     rows = token_rows(stored.backbone, stored.settings, config.max_length)
     heads = (stored.projection, stored.question_head, stored.passage_head)
     model = own_memory(Student(stored.backbone, *heads)).to(pick_device())
@@ -74,23 +84,49 @@ def train_retriever(
         dense = rank_figures(dense_scores, held_out)
         return rank_figures(token_scores, held_out) | {f"dense_{name}": dense[name] for name in dense}
 
-    evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress)
+    teacher = SecondTeacher(encoder_of(second).to(pick_device())) if second else None
+    evaluations = distil(model, rows, examples, config, out / RUN, evaluate, "mrr", on_progress, teacher)
     model.cpu()
     save_token_model(out, stored)  # its layers are those of the student, trained in place
-    weights = folder / STUDENT if folder else None
+    weights = folder / STUDENT if is_token_model(folder) else None
     record = {**start_record(start, weights), "lists": len(examples)}
     write_card(out, "retriever", config, record, evaluations)
     return evaluations
 
 
-def untrained_student(passages: Sequence[str], max_length: int, seed: int) -> TokenModel:
-    """The base with untrained layers, centred on the states of these passages."""
-    torch.manual_seed(seed)
-    backbone, _ = tuned_backbone()
+def encoder_of(folder: Path) -> Bert:
+    """The BERT of a folder; ModelRejected for another model, or one with another vocabulary than the base."""
+    backbone = bert_backbone(read_checkpoint(folder))
+    vocabularies = [place / "vocab.txt" for place in (folder, find_base())]
+    if backbone is None or len({file_sha256(path) for path in vocabularies if path.is_file()}) > 1:
+        raise ModelRejected(f"{folder} is not a BERT with the vocabulary of the base")
+    return backbone
+
+
+def shallow(name: str) -> Bert:
+    """The encoder of that name with as many layers as the base: half from its start, half from its end.
+
+    ModelRejected if it differs from the base in anything but the number of layers.
+    """
+    base, _ = tuned_backbone()
+    if is_base(name):
+        return base
+    encoder = encoder_of(find_model(name))
+    n = base.config.num_hidden_layers
+    layers = encoder.encoder["layer"]
+    encoder.encoder["layer"] = nn.ModuleList([*layers[: n // 2], *layers[n // 2 - n :]])
+    encoder.config = replace(encoder.config, num_hidden_layers=n)
+    if encoder.config != base.config:
+        raise ModelRejected(f"{name} has other sizes than the base")
+    return encoder
+
+
+def untrained_student(backbone: Bert, passages: Sequence[str], max_length: int) -> TokenModel:
+    """A backbone with untrained layers, made for the states of these passages."""
     vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
     settings = TokenModelSettings(None, punctuation_skiplist(vocabulary))
     rows = token_rows(backbone, settings, max_length).of(passages)
-    projection = untrained_projection(backbone, rows, WIDTH, seed)
+    projection = untrained_projection(backbone, rows, WIDTH)
     n_in = backbone.config.hidden_size
     return TokenModel(backbone, projection, identity_head(n_in), identity_head(n_in), settings)
 

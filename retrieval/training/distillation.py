@@ -11,17 +11,22 @@ cosine of the two vectors.
 p(z; T) is the softmax of a list's scores z / T. The in-batch term is -ln of the positive passage's softmax
 over all passages of the batch.
 
+A second teacher is an encoder E that nobody taught here. Over all passages of the batch, and all compared
+tokens t with the states s of the student and e of the teacher:
+
+    loss = loss + similar * KL(p(MaxSim of E; tau), p(MaxSim; tau)) + states * mean over t of 1 - cos(s_t, e_t)
+
 Source: Khattab and Zaharia 2020 (MaxSim); Santhanam et al., "ColBERTv2: Effective and Efficient Retrieval via
 Lightweight Late Interaction", 2022, section 3.2 (KL to a cross-encoder, in-batch negatives); Hinton et al.,
 "Distilling the Knowledge in a Neural Network", 2015, without their factor T^2; Karpukhin et al. 2020 (dense
-heads).
+heads); Sanh et al., "DistilBERT", 2019 (cosines of states).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -62,6 +67,8 @@ class DistillationConfig:
     t_teacher: divides the teacher's scores.
     labels: weight of the in-batch loss.
     dense: weight of the dense heads.
+    similar: weight of the second teacher's ranking.
+    states: weight of the cosines between its states and the student's.
     """
 
     loop: TrainingConfig = field(
@@ -76,6 +83,8 @@ class DistillationConfig:
     t_teacher: float = 2.0
     labels: float = 0.5
     dense: float = 0.5
+    similar: float = 1.0
+    states: float = 1.0
 
 
 class Student(nn.Module):
@@ -105,7 +114,7 @@ class Student(nn.Module):
             is_token = mask.unsqueeze(-1).float()
             pooled = (states * is_token).sum(dim=1) / is_token.sum(dim=1)
             head = self.question_head if side == "question" else self.passage_head
-            return TextVectors(tokens, compared.bool(), F.normalize(head(pooled), dim=-1))
+            return TextVectors(tokens, compared.bool(), states, F.normalize(head(pooled), dim=-1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +123,13 @@ class TextVectors:
 
     tokens: (B, L, width) unit vectors.
     compared: (B, L) bool, the tokens that MaxSim compares.
+    states: (B, L, H) the states of the transformer, which the token vectors are made from.
     dense: (B, H) unit vectors.
     """
 
     tokens: Tensor
     compared: Tensor
+    states: Tensor
     dense: Tensor
 
     @classmethod
@@ -129,7 +140,32 @@ class TextVectors:
         pairs = list(zip(parts, n_pads, strict=True))
         tokens = torch.cat([F.pad(part.tokens, (0, 0, 0, n)) for part, n in pairs])
         compared = torch.cat([F.pad(part.compared, (0, n)) for part, n in pairs])
-        return cls(tokens[order], compared[order], torch.cat([part.dense for part in parts])[order])
+        states = torch.cat([F.pad(part.states, (0, 0, 0, n)) for part, n in pairs])
+        dense = torch.cat([part.dense for part in parts])
+        return cls(tokens[order], compared[order], states[order], dense[order])
+
+
+class SecondTeacher:
+    """An encoder whose states are compared by MaxSim as they are; those of a text are computed once.
+
+    They take 2 H bytes a token, 3 GB for 20,000 passages. `backbone` reads the same tokens as the student.
+    """
+
+    def __init__(self, backbone: nn.Module) -> None:
+        self._backbone = Backbone(backbone)
+        self._kept: dict[bytes, Tensor] = {}  # by the bytes of the token ids
+
+    def states(self, rows: Sequence[TokenRow], length: int) -> Tensor:
+        """(B, length, H): the unit states of texts, 0 at padding."""
+        keys = [np.asarray(row.ids).tobytes() for row in rows]
+        self._compute({key: row for key, row in zip(keys, rows, strict=True) if key not in self._kept})
+        return torch.stack([F.pad(self._kept[key], (0, 0, 0, length - len(self._kept[key]))) for key in keys])
+
+    def _compute(self, rows: Mapping[bytes, TokenRow]) -> None:
+        if rows:
+            packed = PackedTokens.of([row.ids for row in rows.values()])
+            states = F.normalize(self._backbone.states(packed).float(), dim=-1).bfloat16()
+            self._kept.update(zip(rows, states.split(packed.lengths.tolist()), strict=True))
 
 
 def max_sim(questions: TextVectors, passages: TextVectors) -> Tensor:
@@ -164,13 +200,14 @@ def distil(
     evaluate: Evaluate,
     select_by: str,
     report: Callable[[Progress], None],
+    second: SecondTeacher | None = None,
 ) -> list[dict[str, float]]:
     """Trains `model` in place and returns the evaluations; the best weights stay in it.
 
-    ValueError for an example without the teacher's scores.
+    ValueError for an example without the teacher's scores, where there is no second one.
     """
     unscored = sum(not example.scores for example in examples)
-    if unscored:
+    if unscored and second is None:
         raise ValueError(f"{unscored} of {len(examples)} lists have no teacher scores. Run `train mine`")
     freeze(model)
     texts = dict.fromkeys(text for example in examples for text in (example.question, *example.passages))
@@ -181,36 +218,63 @@ def distil(
     batches = shuffled_batches(lengths, config.epochs, budget, PAD_MULTIPLE, config.loop.seed)
 
     def loss(model: nn.Module, batch: Ints) -> Tensor:
-        return distillation_loss(model, [lists[i] for i in batch], rows, config)
+        return distillation_loss(model, [lists[i] for i in batch], rows, config, second)
 
     return train(model, batches, loss, config.loop, folder, evaluate, select_by, report)
 
 
 def distillation_loss(
-    model: Any, lists: Sequence[RankingExample], rows: Mapping[str, TokenRow], config: DistillationConfig
+    model: Any,
+    lists: Sequence[RankingExample],
+    rows: Mapping[str, TokenRow],
+    config: DistillationConfig,
+    second: SecondTeacher | None = None,
 ) -> Tensor:
     """The loss of a batch, see the docstring of the module; `rows` are those of all texts.
 
-    A passage of several lists is one column; otherwise it would compete with itself as a negative.
+    A passage of several lists is one column; otherwise it would compete with itself as a negative. A list
+    without scores has only the in-batch term and what the second teacher says.
     """
     texts = list(dict.fromkeys(passage for each in lists for passage in each.passages))
     column = {text: i for i, text in enumerate(texts)}
-    questions = model([rows[each.question] for each in lists], "question")
-    passages = _in_buckets(model, [rows[text] for text in texts])
+    of_questions = [rows[each.question] for each in lists]
+    of_passages = [rows[text] for text in texts]
+    questions = model(of_questions, "question")
+    passages = _in_buckets(model, of_passages)
     columns_of = [[column[passage] for passage in each.passages] for each in lists]
     device = questions.dense.device
     positive = torch.tensor([columns[0] for columns in columns_of], device=device)
-    teacher = in_rows([torch.tensor(each.scores) for each in lists]).to(device)
+    scored = [i for i, each in enumerate(lists) if each.scores]
+    teacher = in_rows([torch.tensor(lists[i].scores) for i in scored]).to(device) if scored else None
 
     def loss(scores: Tensor, tau: float) -> Tensor:
         scores = scores / tau
-        student = in_rows([row[columns] for row, columns in zip(scores, columns_of, strict=True)])
-        return softened_kl(student, teacher, config.t_teacher) + config.labels * label_loss(scores, positive)
+        total = config.labels * label_loss(scores, positive)
+        if teacher is not None:
+            student = in_rows([scores[i][columns_of[i]] for i in scored])
+            total = total + softened_kl(student, teacher, config.t_teacher)
+        return total
 
-    total = loss(max_sim(questions, passages), config.tau)
+    similar = max_sim(questions, passages)
+    total = loss(similar, config.tau)
     if config.dense:
         total = total + config.dense * loss(questions.dense @ passages.dense.T, config.dense_tau)
+    if second is not None:
+        seen = [
+            replace(vectors, tokens=second.states(own, vectors.compared.shape[1]).to(device).float())
+            for vectors, own in ((questions, of_questions), (passages, of_passages))
+        ]
+        ranking = softened_kl(similar / config.tau, max_sim(*seen) / config.tau)
+        total = total + config.similar * ranking
+        if config.states:
+            total = total + config.states * sum(map(_distance, seen)) / len(seen)
     return total
+
+
+def _distance(vectors: TextVectors) -> Tensor:
+    """The mean of 1 - cosine between the states of compared tokens and their vectors in `tokens`."""
+    cosines = F.cosine_similarity(vectors.states[vectors.compared], vectors.tokens[vectors.compared], dim=-1)
+    return 1 - cosines.mean()
 
 
 @torch.inference_mode()
@@ -232,20 +296,17 @@ def student_scores(
     return max_sims, cosines
 
 
-def untrained_projection(backbone: nn.Module, rows: Sequence[TokenRow], width: int, seed: int) -> nn.Linear:
-    """An initial token layer, y = W (x - mean), with random orthonormal rows and the mean state of `rows`.
+def untrained_projection(backbone: nn.Module, rows: Sequence[TokenRow], width: int) -> nn.Linear:
+    """An initial token layer without bias: the principal directions of the unit states of `rows`.
 
-    The states of a language model share a large component, which would make all cosines high. A random
-    projection preserves the cosines of the rest (Johnson and Lindenstrauss 1984).
+    It keeps more of the cosines between states than any other projection to so few numbers.
     """
-    mean = mean_state(backbone, rows)
-    rng = np.random.default_rng(seed)
-    q, r = np.linalg.qr(rng.standard_normal((len(mean), width)))
-    weight = (q * np.sign(np.diag(r))).T  # (width, H); the signs make the decomposition unique
-    layer = nn.Linear(len(mean), width)
+    _, directions = np.linalg.eigh(second_moment(backbone, rows))  # ascending
+    weight = np.ascontiguousarray(directions[:, ::-1].T[:width])  # (width, H)
+    layer = nn.Linear(weight.shape[1], width)
     with torch.no_grad():
         layer.weight.copy_(torch.from_numpy(weight))
-        layer.bias.copy_(torch.from_numpy(-weight @ mean))
+        layer.bias.zero_()
     return layer
 
 
@@ -257,20 +318,21 @@ def identity_head(n_in: int) -> nn.Linear:
     return head
 
 
-def mean_state(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
-    """(H,): the mean of the states of all compared tokens."""
+def second_moment(backbone: nn.Module, rows: Sequence[TokenRow]) -> NDArray[np.float64]:
+    """(H, H): the mean of x x^T over the unit states x of all compared tokens."""
     if not rows:
-        raise ValueError("there are no passages to compute the mean state from")
+        raise ValueError("there are no passages to compute the states of")
     runner = Backbone(backbone)
-    total = np.zeros(backbone.config.hidden_size)  # type: ignore[union-attr, arg-type]
+    width: int = backbone.config.hidden_size  # type: ignore[union-attr, assignment]
+    total = np.zeros((width, width))
     n_tokens = 0
     for batch in token_budget_batches([len(row) for row in rows], BATCH_TOKENS // 2):
         tokens, compared = packed_rows([rows[i] for i in batch])
-        states = runner.states(tokens)[torch.from_numpy(compared)].float()
-        total += states.sum(dim=0, dtype=torch.float64).numpy()
+        states = F.normalize(runner.states(tokens)[torch.from_numpy(compared)].double(), dim=-1)
+        total += (states.T @ states).numpy()
         n_tokens += len(compared)
-    mean: NDArray[np.float64] = total / n_tokens
-    return mean
+    moment: NDArray[np.float64] = total / n_tokens
+    return moment
 
 
 def _vectors(model: Student, tokens: TokenRows, texts: Sequence[str], side: Side) -> dict[str, TextVectors]:
@@ -284,10 +346,11 @@ def _vectors(model: Student, tokens: TokenRows, texts: Sequence[str], side: Side
         tokens_of = encoded.tokens.cpu()
         compared = encoded.compared.cpu()
         dense = encoded.dense.cpu()
+        states = encoded.states.cpu()
         for number, i in enumerate(batch):
             row = slice(number, number + 1)
             own = compared[number]
-            vectors[distinct[i]] = TextVectors(tokens_of[row, own], compared[row, own], dense[row])
+            vectors[distinct[i]] = TextVectors(tokens_of[row, own], compared[row, own], states[row, own], dense[row])
     return vectors
 
 
