@@ -104,7 +104,7 @@ def retriever(
     parts = ("train", "validation")
     train, validation = (list(read_ranking_examples(lists / part)) for part in parts)
     with _training(out) as on_step:
-        figures = train_retriever(train, validation, out, config, start, limit, on_step, second)
+        figures = train_retriever(train, validation, out, config, start, limit, second, on_step)
     _show(out, figures, f"spanwise index … --colbert {out}", json)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from dataclasses import replace
+from pathlib import Path
 from statistics import fmean
+from typing import cast
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import nn
 
@@ -18,7 +18,16 @@ from spanwise.types import RankingExample
 
 from ...models.bert import Bert, bert_backbone
 from ...models.load import n_positions, tuned_backbone
-from ...models.model_files import BUILTIN, STUDENT, builtin_folder, file_sha256, find_base, find_model, is_base, is_token_model
+from ...models.model_files import (
+    BUILTIN,
+    STUDENT,
+    builtin_folder,
+    file_sha256,
+    find_base,
+    find_model,
+    is_base,
+    is_token_model,
+)
 from ...models.precision import pick_device
 from ...models.token_model import (
     TokenModel,
@@ -53,8 +62,8 @@ def train_retriever(
     config: DistillationConfig | None = None,
     start: str = BASE,
     limit: int | None = None,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
     second: Path | None = None,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
 ) -> list[dict[str, float]]:
     """Trains a student, writes its folder `out` with a model card, and returns the evaluations.
 
@@ -113,8 +122,8 @@ def shallow(name: str) -> Bert:
         return base
     encoder = encoder_of(find_model(name))
     n = base.config.num_hidden_layers
-    layers = encoder.encoder["layer"]
-    encoder.encoder["layer"] = nn.ModuleList([*layers[: n // 2], *layers[n // 2 - n :]])
+    layers = list(cast("nn.ModuleList", encoder.encoder["layer"]))
+    encoder.encoder["layer"] = nn.ModuleList(layers[: n // 2] + layers[n // 2 - n :])
     encoder.config = replace(encoder.config, num_hidden_layers=n)
     if encoder.config != base.config:
         raise ModelRejected(f"{name} has other sizes than the base")

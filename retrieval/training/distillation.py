@@ -14,7 +14,8 @@ over all passages of the batch.
 A second teacher is an encoder E that nobody taught here. Over all passages of the batch, and all compared
 tokens t with the states s of the student and e of the teacher:
 
-    loss = loss + similar * KL(p(MaxSim of E; tau), p(MaxSim; tau)) + states * mean over t of 1 - cos(s_t, e_t)
+    loss = loss + similar * KL(p(MaxSim of E; tau), p(MaxSim; tau))
+                + states * mean over t of 1 - cos(s_t, e_t)
 
 Source: Khattab and Zaharia 2020 (MaxSim); Santhanam et al., "ColBERTv2: Effective and Efficient Retrieval via
 Lightweight Late Interaction", 2022, section 3.2 (KL to a cross-encoder, in-batch negatives); Hinton et al.,
@@ -350,7 +351,8 @@ def _vectors(model: Student, tokens: TokenRows, texts: Sequence[str], side: Side
         for number, i in enumerate(batch):
             row = slice(number, number + 1)
             own = compared[number]
-            vectors[distinct[i]] = TextVectors(tokens_of[row, own], compared[row, own], states[row, own], dense[row])
+            seen = states[row, own]
+            vectors[distinct[i]] = TextVectors(tokens_of[row, own], compared[row, own], seen, dense[row])
     return vectors
 
 

@@ -129,6 +129,13 @@ def test_lists_without_scores_are_refused(tmp_path):
         train_retriever(PLAIN, PLAIN, tmp_path)
 
 
+def test_a_student_does_not_start_from_an_encoder_of_other_sizes(tmp_path):
+    with pytest.raises(ModelRejected, match="other sizes"):
+        train_retriever(
+            *[lists_of(THINGS[:2])] * 2, tmp_path / "out", start=str(tiny_mpnet(tmp_path / "other"))
+        )
+
+
 # The real base is trained: hundreds of megabytes of checkpoints.
 
 
@@ -193,7 +200,7 @@ def trained(monkeypatch, tmp_path, squad):
             ("--data", "train.json"),
             (ReaderTrainingConfig(), None, "base", {"article": 0.33}, None, None, None),
         ),
-        ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None)),
+        ("retriever", ("--lists", "lists"), (DistillationConfig(), "base", None, None)),
     ],
 )
 def test_the_defaults_of_a_verb_are_those_of_its_settings(run, trained, verb, options, settings):

@@ -16,6 +16,7 @@ from spanwise.pipelines.training.retriever import rank_figures
 from spanwise.retrieval.training.distillation import (
     PAD_MULTIPLE,
     DistillationConfig,
+    SecondTeacher,
     TextVectors,
     distil,
     distillation_loss,
@@ -56,7 +57,29 @@ def encoded(texts, unit=True, pads=0, pad=0.0):
         tokens[i, : len(rows)] = torch.tensor(rows)
         compared[i, : len(rows)] = True
     tokens = torch.nn.functional.normalize(tokens, dim=-1) if unit else tokens
-    return TextVectors(tokens, compared, torch.zeros(len(texts), 1))
+    return TextVectors(tokens, compared, tokens, torch.zeros(len(texts), 1))
+
+
+def test_a_second_teacher_needs_no_scores_and_is_followed(tmp_path):
+    other = tiny_student(seed=5)
+
+    def loss_of(student, config, second=None):
+        return float(distillation_loss(student, lists, rows, config, second).detach())
+
+    lists = [dataclasses.replace(each, scores=()) for each in lists_of(THINGS[:4])]
+    rows = {text: ROWS.of([text])[0] for each in lists for text in (each.question, *each.passages)}
+    second = SecondTeacher(other.backbone)
+    alone = dataclasses.replace(KL_ALONE, states=0)
+    assert loss_of(tiny_student(), alone) == 0
+    student = tiny_student()
+    far = loss_of(student, KL_ALONE, second)
+    student.backbone.load_state_dict(other.backbone.state_dict())
+    near = loss_of(student, KL_ALONE, second)
+    ranking = loss_of(student, alone, second)
+    assert near == pytest.approx(ranking, abs=1e-2)  # the states are those of the teacher
+    assert 0 < near < far
+    with pytest.raises(ValueError, match="no teacher scores"):
+        distil(student, ROWS, lists, KL_ALONE, tmp_path, lambda model: {}, "mrr", lambda progress: None)
 
 
 def random_texts(sizes, seed):
