@@ -13,7 +13,7 @@ SCRIPT = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "api_page.py
 IN_PYTHON = {
     "index": "Library.sync", "search": "Library.search", "ask": "Library.ask",
     "summarize": "Library.summarize", "status": "Library.status", "verify": "verify",
-    "calibrate": "training.calibrate",
+    "check": "Library.check", "calibrate": "training.calibrate",
     "eval squad": "evaluation.evaluate_squad", "eval open": "evaluation.evaluate_open",
     "eval retrieval": "evaluation.evaluate_retrieval", "eval folder": "evaluation.evaluate_folder",
     "eval compare": "evaluation.compare_results",
