@@ -13,7 +13,7 @@ from helpers.files import MAKERS
 from helpers.office_files import rezipped
 
 from spanwise.corpora.datasets.squad import read_squad
-from spanwise.corpora.decoding import decode
+from spanwise.corpora.decoding import TERMINAL, decode
 from spanwise.corpora.reading import SkippedFile, parse
 from spanwise.errors import DataMalformed, DocumentRejected
 
@@ -89,7 +89,8 @@ def _decode(data: bytes) -> None:
         text, encoding = decode(data)
     except DocumentRejected:
         return
-    assert encoding != "utf-8" or text == data.decode("utf-8-sig")
+    if encoding == "utf-8":
+        assert text == TERMINAL.sub("", data.decode("utf-8-sig"))
     text.encode()
 
 

@@ -81,7 +81,7 @@ def read_as_nobody(say: Say, root: Path) -> None:
 def test_files_without_read_permission_are_named(root: Path) -> None:
     for name in (b"closed/a.txt", b"listed-only/a.txt", b"closed.txt", b"open.txt"):
         put(root, name)
-    for folder in (root, *list(root.parents)[:3]):
+    for folder in (root, *(above for above in root.parents if "pytest-" in str(above))):
         folder.chmod(0o755)
     for closed, mode in (("closed", 0o000), ("listed-only", 0o444), ("closed.txt", 0o000)):
         (root / closed).chmod(mode)
