@@ -39,6 +39,7 @@ VECTORS: tuple[tuple[str, str, ModelKind], ...] = (  # stage, setting and kind o
     ("dense", MODEL, "encoder"),
     ("colbert", COLBERT, "token-encoder"),
 )
+CLOUD = "ollama.com"
 NONE = "none"  # instead of the name of a token encoder
 
 
@@ -85,9 +86,19 @@ def default_retriever(settings: Mapping[str, str]) -> str:
 
 
 def sent_to(generator: str, base_url: str) -> str | None:
-    """The host that questions and sentences are sent to; None for a generator on this machine."""
+    """The host that questions and sentences are sent to; None for a generator on this machine.
+
+    A server on this machine passes them on for a cloud model of Ollama, whose tag says so.
+
+    >>> sent_to("openai:gpt-oss:120b-cloud", "http://127.0.0.1:11434/v1")
+    'ollama.com, through 127.0.0.1'
+    """
     host = urlsplit(base_url).hostname
-    return host if generator.startswith(OPENAI) and host and not is_loopback(host) else None
+    if not host or not generator.startswith(OPENAI):
+        return None
+    if not is_loopback(host):
+        return host
+    return f"{CLOUD}, through {host}" if generator.endswith(("-cloud", ":cloud")) else None
 
 
 class LoadedModels:

@@ -382,6 +382,8 @@ def test_the_command_names_a_dead_server_what_is_sent_and_the_local_model(folder
     assert "no file none.gguf" in run(*asked, "--generator", "local")[2]
     capsys.readouterr()
     GeneratorGroup("openai:x", "http://localhost/v1").say_what_is_sent()
+    GeneratorGroup("openai:x:20b-cloud", "http://localhost/v1").say_what_is_sent()
+    assert "sent to ollama.com, through localhost" in capsys.readouterr().err
     GeneratorGroup("openai:x", "https://a.example/v1").say_what_is_sent()
     assert capsys.readouterr().err == "each question and the sentences found for it are sent to a.example\n"
     GeneratorGroup("openai:x", "https://a.example/v1", "model").say_what_is_sent()
