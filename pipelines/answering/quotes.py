@@ -154,7 +154,7 @@ def _in_part(quote: str, text: str) -> FoundWords | None:
                 ending = [value for items in before for earlier, value in items if earlier < i]
                 weight, first = max(ending, key=lambda value: value[0], default=(0, place))
                 chain[i] = (weight + weights[i], first)
-                best = max(best, (weight + weights[i], first, place), key=lambda chain: chain[0])
+                best = max(best, (weight + weights[i], first, place), key=lambda value: value[0])
         chains.append(chain)
     weight, first, last = best
     n_needed = sum(value > 1 for value in weights)
