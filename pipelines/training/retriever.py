@@ -51,6 +51,7 @@ from ...retrieval.training.distillation import (
 from .model_card import RUN, start_record, write_card
 
 BASE = "base"
+VOCABULARY = "vocab.txt"
 WIDTH = 128  # of a token vector
 AVERAGED = 4096  # passages that the untrained layer is centred on
 
@@ -106,8 +107,8 @@ def train_retriever(
 def encoder_of(folder: Path) -> Bert:
     """The BERT of a folder; ModelRejected for another model, or one with another vocabulary than the base."""
     backbone = bert_backbone(read_checkpoint(folder))
-    vocabularies = [place / "vocab.txt" for place in (folder, find_base())]
-    if backbone is None or len({file_sha256(path) for path in vocabularies if path.is_file()}) > 1:
+    own = folder / VOCABULARY
+    if backbone is None or not own.is_file() or file_sha256(own) != file_sha256(find_base() / VOCABULARY):
         raise ModelRejected(f"{folder} is not a BERT with the vocabulary of the base")
     return backbone
 
@@ -132,7 +133,7 @@ def shallow(name: str) -> Bert:
 
 def untrained_student(backbone: Bert, passages: Sequence[str], max_length: int) -> TokenModel:
     """A backbone with untrained layers, made for the states of these passages."""
-    vocabulary = (find_base() / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    vocabulary = (find_base() / VOCABULARY).read_text(encoding="utf-8").splitlines()
     settings = TokenModelSettings(None, punctuation_skiplist(vocabulary))
     rows = token_rows(backbone, settings, max_length).of(passages)
     projection = untrained_projection(backbone, rows, WIDTH)
