@@ -39,7 +39,7 @@ DPR = "dpr"  # the dense heads of the built-in token model
 FAST = "fast"
 READER_VARIABLE = "SPANWISE_READER"
 WEIGHTS_SHA256 = {
-    "colbert/student.safetensors": "dc98d224d508e4da72cc912111faf75985ce5415e66bb13c3c940925d696cd53",
+    "colbert/student.safetensors": "df877bd54df1a736bcd0f5c5645291bb0b372d79f692828e12569af9e5a89fdc",
     "reader/reader.safetensors": "3ea48361f9ee19c9e806e107d660051c2e2115452f1ac28e609db3160106a81f",
     "second/second.safetensors": "036b37525762898dfc6bc471dbae3b984c70a9e264f1b2ae6b8c431c066730f0",
 }
