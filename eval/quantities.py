@@ -6,7 +6,7 @@ The words are English. Of the amounts in a sentence only percentages have a unit
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -33,6 +33,7 @@ _CARDINAL = (
 )
 _ORDINAL = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
 _SCALE = "|".join(SCALES)
+_AND = r"(?:(?<=hundred )|(?<=thousand )|(?<=million ))and"
 _MONTH = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
     "nov(?:ember)?|dec(?:ember)?"
@@ -49,7 +50,9 @@ _DAY = (
 )
 _YEAR = r"(?P<year>1[0-9]{3}|20[0-9]{2})"
 _WEEKDAY = "(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:days?)?"
-NUMBER_WORDS = rf"\b(?P<words>(?:{_CARDINAL})(?:[ -](?:{_CARDINAL}|{_SCALE}|and(?=[ -](?:{_CARDINAL}))))*)\b"
+NUMBER_WORDS = (
+    rf"\b(?P<words>(?:{_CARDINAL})(?:[ -](?:{_CARDINAL}|{_SCALE}|{_AND}(?=[ -](?:{_CARDINAL}))))*)\b"
+)
 QUANTITY = re.compile(
     rf"\b{_DAY}|(?:"
     r"(?<![\w.,])(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?)"
@@ -66,11 +69,14 @@ NUMBER = re.compile(
     r"(?P<after>.*)",
     re.S,
 )
-WRITTEN_DATE = re.compile(rf"\b{_DAY}(?:,? {_YEAR}\b)?", re.I)
+WRITTEN_DATE = re.compile(rf"\b{_DAY}(?:,?(?: of)? {_YEAR}\b)?", re.I)
 DATES = [
     re.compile(rf"(?=\D{{0,30}}[0-9])(?:[a-z]{{3,9}},? )?{WRITTEN_DATE.pattern}", re.I),
-    re.compile(rf"{_YEAR}-(?P<month>[01]?[0-9])-(?P<before>[0-3]?[0-9])(?:[T ].*)?"),
-    re.compile(rf"(?P<before>[0-3]?[0-9])[./](?P<month>[01]?[0-9])[./]{_YEAR}"),
+    re.compile(
+        rf"(?<![0-9-]){_YEAR}-(?P<month>[01]?[0-9])-(?P<before>[0-3]?[0-9])(?:[T ][0-9:.Z+-]*)?(?![0-9])"
+    ),
+    re.compile(r"(?<![0-9])(?P<year>20[0-9]{2})(?P<month>0[1-9]|1[0-2])(?P<before>[0-3][0-9])(?![0-9])"),
+    re.compile(rf"(?<![0-9.])(?P<before>[0-3]?[0-9])[./](?P<month>[01]?[0-9])[./]{_YEAR}(?![0-9])"),
 ]
 CLOCK = re.compile(r"\+?(?:[0-9]{1,3}:){1,2}[0-9]{2}(?:\.[0-9]+)?")
 WEEKDAY = re.compile(_WEEKDAY, re.I)
@@ -118,24 +124,36 @@ def values_in(text: str) -> dict[Value, str]:
     >>> [f"{value.number} {value.unit}" for value in values_in("On 3 May, 12% of two million left.")]
     ['503 date', '12 %', '2000000 ']
     """
-    return {value: match[0].strip() for match in QUANTITY.finditer(text) if (value := _quantity(match))}
+    return {value: match[0].strip() for match in QUANTITY.finditer(text) if (value := quantity_of(match))}
 
 
-def covered_values(text: str) -> set[Value]:
-    """The values that a sentence supports: those in it, the decades of its years and the months of its days.
+def dates_in(text: str) -> dict[Value, str]:
+    """The days and months in a text without their years, with their words; the day 0 is a whole month.
 
-    >>> sorted(f"{value.number} {value.unit}" for value in covered_values("In 1964"))
-    ['1960 decade', '1964 ']
+    >>> [int(day.number) for day in dates_in("from 3 May to 2026-06-30, or in July")]
+    [503, 700, 630]
     """
-    return {covered for value in values_in(text) for covered in (value, value.whole)}
+    days = {value: words for value, words in values_in(text).items() if value.unit == DATE}
+    return days | {Value(day.number % 10_000, DATE): words for day, words in whole_dates_in(text).items()}
+
+
+def whole_dates_in(text: str) -> dict[Value, str]:
+    """The days and months in a text that stand with their years, with their words.
+
+    >>> [int(day.number) for day in whole_dates_in("from 3 May 2026 to 2026-06-30, or in July")]
+    [20260503, 20260630]
+    """
+    matches = (match for pattern in (WRITTEN_DATE, *DATES[1:]) for match in pattern.finditer(text))
+    return {_date(**match.groupdict()): match[0] for match in matches if match["year"]}
 
 
 def without_values(text: str) -> str:
     """The text without its numbers and days."""
-    return QUANTITY.sub(lambda match: " " if _quantity(match) else match[0], text)
+    return QUANTITY.sub(lambda match: " " if quantity_of(match) else match[0], text)
 
 
-def _quantity(match: re.Match[str]) -> Value | None:
+def quantity_of(match: re.Match[str]) -> Value | None:
+    """The value of a match of QUANTITY; None for a word such as a bare "one"."""
     if match[0].rstrip(".") in NO_QUANTITIES:
         return None
     if match["month"]:
@@ -223,3 +241,155 @@ def with_days(text: str) -> str:
     if days == DAYS[:5]:
         days.append("weekday")
     return " ".join([text, *days])
+
+
+# For each dimension the names of its units with their size. A name of one or two letters stands as it is
+# written; others stand for their plural, too, in any case.
+_SIZES: dict[str, dict[str, float]] = {
+    "time": {
+        "ms millisecond": 0.001,
+        "s sec second": 1,
+        "min minute": 60,
+        "h hr hour": 3_600,
+        "day": 86_400,
+        "week": 604_800,
+        "fortnight": 1_209_600,
+        "month": 2_629_800,
+        "yr year": 31_557_600,
+        "decade": 315_576_000,
+    },
+    "data": {
+        "B byte": 1,
+        "kB KB KiB kb kilobyte": 1e3,
+        "MB MiB Mb megabyte": 1e6,
+        "GB GiB gigabyte": 1e9,
+        "TB TiB terabyte": 1e12,
+    },
+    "bits": {"bit": 1, "kbit kbps": 1e3, "Mbit Mbps": 1e6, "Gbit Gbps": 1e9},
+    "length": {
+        "mm millimetre millimeter": 0.001,
+        "cm centimetre centimeter": 0.01,
+        "inch inches": 0.0254,
+        "ft foot feet": 0.3048,
+        "m metre meter": 1,
+        "km kilometre kilometer": 1_000,
+        "mile": 1_609.344,
+    },
+    "mass": {
+        "mg milligram": 0.001,
+        "g gram": 1,
+        "lb pound": 453.592,
+        "kg kilo kilogram": 1_000,
+        "ton tonne": 1e6,
+    },
+    "volume": {
+        "ul uL µl µL μl μL microliter microlitre": 1e-6,
+        "ml mL milliliter millilitre": 0.001,
+        "l L liter litre": 1,
+        "gallon": 3.785,
+    },
+    "voltage": {"mV millivolt": 0.001, "V volt": 1},
+    "frequency": {"Hz hertz": 1, "kHz kilohertz": 1e3, "MHz megahertz": 1e6, "GHz gigahertz": 1e9},
+    "percent": {"% percent": 1},
+    "points": {"point": 1},
+    "EUR": {"€ EUR euro": 1},
+    "GBP": {"£ GBP": 1},
+    "dollars": {"$ dollar AUD CAD NZD USD": 1},
+}
+SHORT = 2  # letters of a name that is read as it is written
+UNIT_SIZES = {
+    name if len(name) <= SHORT else name.casefold(): (dimension, Decimal(str(size)))
+    for dimension, sizes in _SIZES.items()
+    for names, size in sizes.items()
+    for name in names.split()
+}
+PERIODS = {
+    "hourly": "hour",
+    "daily": "day",
+    "weekly": "week",
+    "fortnightly": "fortnight",
+    "monthly": "month",
+    "yearly": "year",
+    "annual": "year",
+    "annually": "year",
+}
+_BEHIND = re.compile(r"[\s-]{0,2}(?P<first>[^\W\d_]+|[%€£$])(?:[\s-](?P<second>[^\W\d_]+))?")
+_JOINED = re.compile(r"(?<=\d)(?=([A-Za-zµμ]{2,5})\b)|(?<=\d\.\d)(?=(s)\b)")  # 2GB, 0.5s
+_PERIOD = re.compile(rf"\b(?:{'|'.join(PERIODS)})\b", re.I)
+_RANGE = re.compile(r"\s?(?:-|–|to|and|or)\s?(?=\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number in a sentence.
+
+    value: the number.
+    words: the words of the number and its unit.
+    dimension: of its unit, such as "time"; "" without a unit.
+    size: the number in the smallest unit of its dimension.
+    """
+
+    value: Value
+    words: str
+    dimension: str = ""
+    size: Decimal = Decimal(0)
+
+
+def measures_in(text: str) -> Iterator[Measure]:
+    """The numbers in a sentence with their units; not the days.
+
+    >>> [(each.words, each.dimension, int(each.size)) for each in measures_in("In 90 minutes, $2 a page")]
+    [('90 minutes', 'time', 5400), ('2', 'dollars', 2)]
+    """
+    text = _JOINED.sub(lambda match: " " * (unit_of(match[1] or match[2]) is not None), text)
+    for match in QUANTITY.finditer(text):
+        value = quantity_of(match)
+        if value is None or value.unit == DATE:
+            continue
+        words = match[0].strip()
+        sign = text[: match.start()].rstrip()[-1:]
+        if match["percent"]:
+            yield Measure(value, words, "percent", value.number)
+        elif sign in CURRENCIES and sign in UNIT_SIZES:
+            yield Measure(value, words, UNIT_SIZES[sign][0], value.number)
+        else:
+            unit, end = _unit_behind(text, match.end())
+            dimension, size = unit or ("", Decimal(0))
+            yield Measure(value, text[match.start() : end].strip(), dimension, value.number * size)
+    for word in _PERIOD.finditer(text):
+        if (name := PERIODS.get(word[0].lower())) and (unit := UNIT_SIZES[name]):
+            yield Measure(Value(Decimal(1)), word[0], *unit)
+
+
+def names_of(measure: Measure) -> set[str]:
+    """The names of the unit of a measure, without case, also in the plural."""
+    unit = unit_of(re.split(r"[\s\d-]", measure.words)[-1])
+    names = {name.casefold() for name, other in UNIT_SIZES.items() if other == unit}
+    return names | {f"{name}s" for name in names}
+
+
+def unit_of(name: str) -> tuple[str, Decimal] | None:
+    """The dimension and the size of a unit; None for another word.
+
+    >>> unit_of("Hours"), unit_of("people")
+    (('time', Decimal('3600')), None)
+    """
+    if len(name) <= SHORT:
+        return UNIT_SIZES.get(name)
+    word = name.casefold()
+    return UNIT_SIZES.get(word) or (UNIT_SIZES.get(word[:-1]) if word.endswith("s") else None)
+
+
+def _unit_behind(text: str, start: int) -> tuple[tuple[str, Decimal] | None, int]:
+    """The unit that stands behind a number, also behind a word such as "working", and its end."""
+    if (between := _RANGE.match(text, start)) and (last := QUANTITY.match(text, between.end())):
+        return _unit_behind(text, last.end())[0], start  # 10 to 20 minutes
+    match = _BEHIND.match(text, start)
+    if match is None:
+        return None, start
+    if unit := unit_of(match["first"]):
+        return unit, match.end("first")
+    second = match["second"] or ""
+    if len(second) > SHORT and (unit := unit_of(second)):
+        return unit, match.end("second")
+    return None, start

@@ -15,12 +15,14 @@ from spanwise.types import (
     Computed,
     FilterResult,
     Hit,
+    ModelReading,
     Passage,
     QuestionTerm,
     SearchResult,
     Span,
     Spelling,
     Summary,
+    SummarySentence,
     SyncReport,
 )
 
@@ -40,6 +42,8 @@ def answer_record(answer: Answer) -> Record:
         "understood": answer.understood,
         "outcome": answer.outcome,
         "decided_by": answer.decided_by,
+        "written": [written_record(sentence) for sentence in answer.written],
+        "model": model_record(answer.model) if answer.model else None,
         "values": list(answer.values),
         "answer": answer_span_record(answer.best) if answer.best else None,
         "computed": computed_record(answer.computed) if answer.computed else None,
@@ -79,6 +83,7 @@ def answer_span_record(answer: AnswerSpan) -> Record:
         **place_record(answer),
         "verdict": answer.verdict,
         "verdict_confidence": answer.verdict_confidence,
+        "match": answer.match,
         "sentence": answer.context.text,
         "display_sentence": shown(answer.context),
         "score": answer.score,
@@ -87,6 +92,26 @@ def answer_span_record(answer: AnswerSpan) -> Record:
         "duplicates": [duplicate_record(passage) for passage in answer.duplicates],
         "agreeing": [place_record(other) for other in answer.also_in],
     }
+
+
+def written_record(sentence: SummarySentence) -> Record:
+    """The JSON of a sentence with its citations."""
+    return {
+        "text": sentence.text,
+        "citations": [
+            {"number": each.number, "match": each.match, "date": each.date, **place_record(each)}
+            for each in sentence.citations
+        ],
+        "findings": [asdict(finding) for finding in sentence.findings],
+        "underlined": list(sentence.underlined),
+        "is_quote": sentence.is_quote,
+    }
+
+
+def model_record(model: ModelReading) -> Record:
+    """How a model answered."""
+    record = asdict(model)
+    return record | {"dropped": [written_record(sentence) for sentence in model.dropped]}
 
 
 def computed_record(computed: Computed) -> Record:

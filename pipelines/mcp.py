@@ -3,7 +3,7 @@
 The `mcp` package derives the schemas from the type hints below and speaks the protocol.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from importlib.metadata import version
@@ -22,6 +22,7 @@ from .answering.summarize import summary_record
 from .folders import resolve_document_id
 from .json_records import Record, answer_record, quote_record, search_record
 from .library.library import Library
+from .library.loaded_models import chosen_reader
 
 MAX_WINDOW = 20_000  # characters of a document in one result
 INSTRUCTIONS = (
@@ -47,16 +48,20 @@ History = Annotated[
         "A question such as “when does it end?” is then understood; see `understood` of the result.",
     ),
 ]
+ReaderName = Annotated[
+    str | None, Field(max_length=512, description="What answers: builtin, or a model that the server offers.")
+]
 Start = Annotated[int, Field(ge=0, description="First character, from 0.")]
 End = Annotated[int | None, Field(ge=0, description="Character after the last.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The tools over an open library; `options` name the models, which no call can change."""
+    """The tools over an open library; `options` and `readers` name the models that a call may use."""
 
     library: Library
     options: SummaryOptions
+    readers: Sequence[str] = ()
 
     def search(self, question: Question, k: K = 10, path: Path = None, history: History = None) -> Record:
         """Find the passages that are nearest to a question, best first, with their places."""
@@ -73,6 +78,7 @@ class Tools:
         threshold: Threshold = None,
         path: Path = None,
         history: History = None,
+        reader: ReaderName = None,
     ) -> Record:
         """Answer a question with the exact words of a document, their place, and a calibrated confidence.
 
@@ -80,7 +86,14 @@ class Tools:
         `unread_files` counts documents that could not be read. "Which documents mention X?" and "how many
         documents mention X?" get a complete list in `computed`.
         """
-        options = replace(self.options, k=k, threshold=threshold, where=_filter(path), history=history or ())
+        options = replace(
+            self.options,
+            k=k,
+            threshold=threshold,
+            where=_filter(path),
+            history=history or (),
+            reader=chosen_reader(reader, self.options, self.readers),
+        )
         return answer_record(self.library.ask(question, options))
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
@@ -134,13 +147,13 @@ class Tools:
         return resolve_document_id(name, {file["document"] for file in files if file["state"] == "indexed"})
 
 
-def make_server(library: Library, options: SummaryOptions) -> MCPServer:
-    """The server of an open library; `options` name the models, which no call can change.
+def make_server(library: Library, options: SummaryOptions, readers: Sequence[str] = ()) -> MCPServer:
+    """The server of an open library; `options` and `readers` name the models that a call may use.
 
     The `mcp` package diverts other output than its own from stdout to stderr.
     """
     server = MCPServer("spanwise", version=version("spanwise"), instructions=INSTRUCTIONS, log_level="ERROR")
-    tools = Tools(library, options)
+    tools = Tools(library, options, readers)
     for tool in (
         tools.search,
         tools.ask,
@@ -170,10 +183,10 @@ def _with_tool_errors(tool: Callable[..., Record], library: Library) -> Callable
     return call
 
 
-def http_app(library: Library, options: SummaryOptions) -> Any:
+def http_app(library: Library, options: SummaryOptions, readers: Sequence[str] = ()) -> Any:
     """The application that serves POST /mcp; put `security.protect` in front of it."""
     off = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # `protect` checks Host and Origin
-    server = make_server(library, options)
+    server = make_server(library, options, readers)
     return server.streamable_http_app(json_response=True, stateless_http=True, transport_security=off)
 
 

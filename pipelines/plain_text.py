@@ -60,8 +60,39 @@ def asked(result: Answer | Summary | Spelling) -> str:
     return result.understood or result.question
 
 
+def written_text(answer: Answer) -> str:
+    """The sentences of a model with their citations; its yes or no first, if no sentence begins with it."""
+    text = " ".join(sentence.cited for sentence in answer.written)
+    verdict = answer.verdict or ""
+    return text if text.lower().startswith(verdict) else f"{verdict.capitalize()}: {text}"
+
+
+def reading_note(answer: Answer) -> str:
+    """What is known of the answer of a model: how its quotes are found, and what the built-in reader says."""
+    model = answer.model
+    if model is None:
+        return ""
+    notes = [model.use.name]
+    if matches := dict.fromkeys(each.match or "" for each in answer.citations):
+        notes.append(f"words found: {', '.join(matches)}")
+    said = {True: "agrees", False: "quotes something else", None: "is not sure"}[model.agrees]
+    notes.append(f"the built-in reader {said}")
+    if model.status in ("partly", "conflict"):
+        status = {"partly": "a part of the answer", "conflict": "documents contradict each other"}
+        notes.append(status[model.status])
+    if model.dropped:
+        notes.append(f"sentences dropped: {len(model.dropped)}")
+    return "; ".join(notes)
+
+
 def refusal(answer: Answer | Summary) -> str:
     """The words that decline a question, with those of an English one that no document mentions."""
+    if isinstance(answer, Answer) and answer.model:
+        n_read = answer.model.passages
+        return (
+            f"the model found no answer in the {n_read:,} passage{'s' * (n_read != 1)} that it read "
+            f"(of {answer.passages_searched:,})"
+        )
     missing = answer.missing_terms if isinstance(answer, Answer) else ()
     words = [f"“{visible(term.of(asked(answer)))}”" for term in missing]
     mentions = f": no document mentions {' or '.join(words)}" if words and is_english(answer.question) else ""
@@ -110,6 +141,8 @@ def chat_text(answer: Answer | Summary) -> Cited:
     if isinstance(answer, Summary):
         if answer.sentences:
             return _with_marks(answer.text, [citation.span for citation in answer.citations])
+    elif answer.written:
+        return _with_marks(written_text(answer), [citation.span for citation in answer.citations])
     elif answer.best:
         text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
         return "\n".join([text, *step_lines(answer.steps)]), marks
@@ -123,7 +156,8 @@ def chat_text(answer: Answer | Summary) -> Cited:
         return ". ".join(filter(None, (f"Not sure; the nearest: {one_line(candidates)}", hint))), []
     nearest = one_line(", ".join(dict.fromkeys(hit.passage.document_id for hit in answer.nearest)))
     notes = (nearest and f"Nearest: {nearest}", unread_note(answer), hint)
-    return ". ".join([refusal(answer).replace("n", "N", 1), *filter(None, notes)]), []
+    declined = refusal(answer)
+    return ". ".join([declined[:1].upper() + declined[1:], *filter(None, notes)]), []
 
 
 def _with_marks(text: str, cited: Sequence[Span]) -> Cited:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, get_args
+from typing import Literal
 
 ProgressCallback = Callable[[str, int, int], None]
 """Called with the name of a task, the number of steps that are complete, and the number of all steps."""
@@ -118,6 +118,46 @@ class SearchOptions:
             raise ValueError(f"rerank_depth is {self.rerank_depth}, expected at least 1")
 
 
+MAX_SEARCHES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How a model reads passages and writes an answer from them.
+
+    Attributes:
+        searches: how often it may search again, 0 to 2.
+        search_first: it names words to search for before the first search.
+        strict: drop a sentence with a content word that its passages do not have.
+        fallback: the built-in reader answers where the model fails.
+        record: a file that gets the model's replies; "" for none.
+        replay: such a file, which replies instead of the model; "" for none.
+        requests: the most requests for a question.
+        idle_s: the longest wait in seconds for a byte of a server.
+        total_s: the longest time in seconds for a question.
+    """
+
+    searches: int = 1
+    search_first: bool = False
+    strict: bool = False
+    fallback: bool = False
+    record: str = ""
+    replay: str = ""
+    requests: int = 5
+    idle_s: float = 60.0
+    total_s: float = 300.0
+
+    def __post_init__(self) -> None:
+        """`ValueError` for numbers out of range, and for a record that is replayed."""
+        if not 0 <= self.searches <= MAX_SEARCHES:
+            raise ValueError(f"searches is {self.searches}, expected 0 to {MAX_SEARCHES}")
+        for name in ("requests", "idle_s", "total_s"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}, expected more than 0")
+        if self.record and self.replay:
+            raise ValueError("a model's replies are either recorded or replayed")
+
+
 @dataclass(frozen=True, slots=True)
 class AskOptions(SearchOptions):
     """How a question is answered from the best `k` passages. The other fields are those of `SearchOptions`.
@@ -125,7 +165,10 @@ class AskOptions(SearchOptions):
     Attributes:
         k: the number of passages to read.
         reader: "builtin"; "fast", which reads once; a folder, name@revision, or an object with a method
-            `read`.
+            `read`. A model that writes: "ollama:MODEL", "openai:MODEL" of the server at `base_url`,
+            FILE.gguf, "hf:OWNER/NAME/FILE@REVISION", "local", or an object with a method `generate`.
+        base_url: the address of the server of an "openai:" or "ollama:" model.
+        model: how a model that writes is asked.
         threshold: minimum confidence of an answer. None is the fitted threshold; 0 always answers.
         alternatives: the number of other answers.
         read_all: read all `k` passages, also where the first ones are enough.
@@ -136,6 +179,8 @@ class AskOptions(SearchOptions):
     threshold: float | None = None
     alternatives: int = 3
     read_all: bool = False
+    base_url: str = ""
+    model: ModelOptions = ModelOptions()
 
     def __post_init__(self) -> None:
         """`ValueError` for numbers out of range."""
@@ -150,7 +195,7 @@ QUOTE = "quote"
 """The generator that writes nothing: sentences of the documents are quoted."""
 
 Decider = Literal["reader", "model"]
-"""What decides whether there is an answer: the reader, or the model that writes it."""
+"""What decides whether there is an answer: the built-in reader, or a model that writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,34 +208,19 @@ class SummaryOptions(AskOptions):
         document: the document to summarize: its id, a path, or the end of the id. None for all documents.
         max_sentences: the maximum number of sentences.
         generator: "quote", "local", FILE.gguf, "hf:OWNER/NAME/FILE@REVISION", a folder or name@revision of a
-            model, "openai:MODEL" of the server at `base_url`, or an object with a method `generate`.
-        base_url: the address of the server of an "openai:" generator.
-        timeout_s: the time limit of the generator in seconds; None for no limit.
-        decide: "reader": a generator writes only if the reader finds an answer. "model": the generator reads
-            the best passages and answers or declines; the reader is not asked.
+            model, "openai:MODEL" or "ollama:MODEL" of the server at `base_url`, or an object with a method
+            `generate`.
     """
 
     document: str | None = None
     max_sentences: int = 5
     generator: str | object = QUOTE
-    base_url: str = ""
-    timeout_s: float | None = None
-    decide: Decider = "reader"
 
     def __post_init__(self) -> None:
         """`ValueError` for numbers out of range."""
         AskOptions.__post_init__(self)
         if self.max_sentences < 1:
             raise ValueError(f"max_sentences is {self.max_sentences}, expected at least 1")
-        if self.timeout_s is not None and not self.timeout_s > 0:
-            raise ValueError(f"timeout_s is {self.timeout_s}, expected more than 0")
-        if self.decide not in get_args(Decider):
-            raise ValueError(f"decide is {self.decide!r}, expected reader or model")
-        if self.decide == "model" and self.generator in (QUOTE, None):
-            raise ValueError(
-                "--decide model needs a model. Name it with --generator: local, FILE.gguf, or openai:MODEL "
-                "with --base-url"
-            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ from .options import (
     Decider as Decider,
     Filter as Filter,
     FilterResult as FilterResult,
+    ModelOptions as ModelOptions,
     ProgressCallback as ProgressCallback,
     SearchOptions as SearchOptions,
     SummaryOptions as SummaryOptions,
@@ -48,6 +49,16 @@ from .search_results import (
     SearchedWord as SearchedWord,
     SearchResult as SearchResult,
     Spelling as Spelling,
+)
+from .written import (
+    Citation as Citation,
+    Finding as Finding,
+    GeneratorUse as GeneratorUse,
+    ModelReading as ModelReading,
+    ModelStatus as ModelStatus,
+    PlaceMatch as PlaceMatch,
+    SummarySentence as SummarySentence,
+    citations_of as citations_of,
 )
 
 
@@ -115,6 +126,7 @@ class AnswerSpan:
         duplicates: near-duplicates of `passage`, which were not read.
         also_in: the answers of other passages with the same words, best first.
         heading: the path of headings above the span's start, title first.
+        match: how the words that a model points at are found; None for an answer of the reader.
     """
 
     span: Span
@@ -130,6 +142,7 @@ class AnswerSpan:
     duplicates: tuple[Passage, ...] = ()
     also_in: tuple[AnswerSpan, ...] = ()
     heading: tuple[str, ...] = ()
+    match: PlaceMatch | None = None
 
     @property
     def text(self) -> str:
@@ -201,12 +214,14 @@ class Answer:
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
-        decided_by: "reader"; an answer that a model decides is a `Summary`.
+        decided_by: the built-in "reader", or the "model" that `AskOptions.reader` names.
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
         computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
         understood: the question that is asked of the documents, where a conversation changes it; else "".
         table: the rows around `best`, if it is a cell that was looked up; else None.
+        written: the sentences of a model, checked, with the spans that they cite; `best` is the first span.
+        model: how a model answered; None for an answer of the reader.
     """
 
     question: str
@@ -235,6 +250,8 @@ class Answer:
     steps: tuple[Step, ...] = ()
     understood: str = ""
     table: TablePart | None = None
+    written: tuple[SummarySentence, ...] = ()
+    model: ModelReading | None = None
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:
@@ -242,6 +259,11 @@ class Answer:
         if self.computed:
             return "computed"
         return "answer" if self.best else "not sure" if self.candidates else "not found"
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Every span that the sentences of a model cite, by number."""
+        return citations_of(self.written)
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -281,72 +303,12 @@ class Answer:
         return None if self.best is None else self.best.confidence
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One reason against a written sentence.
-
-    Attributes:
-        failure: "extrinsic": the documents do not say it. "factual": they give another number, date or name,
-            or the opposite. "style": the sentence speaks about itself, or asks.
-        words: the words of the sentence.
-        reason: the reason in words.
-    """
-
-    failure: Literal["extrinsic", "factual", "style"]
-    words: str
-    reason: str
+AnswerCallback = Callable[[Answer], None]
+"""Called with the answer of the built-in reader, before a model answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A span that supports a sentence.
-
-    Attributes:
-        number: counts from 1, in the order in which spans are first cited.
-        span: the quoted words.
-        passage: the passage that holds them.
-        page: page of the span's start, from 1; None for a format without pages.
-        line: line of the span's start, from 1.
-        label: the format's name of the place, such as "slide 3", or "".
-        heading: the path of headings above the span's start, title first.
-    """
-
-    number: int
-    span: Span
-    passage: Passage
-    page: int | None
-    line: int
-    label: str
-    heading: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SummarySentence:
-    """A sentence of a summary.
-
-    Attributes:
-        text: the words.
-        citations: the spans that support it, best first; none for a dropped sentence.
-        support: 0 to 1, see `reader.support`.
-        findings: why it was dropped; none for a sentence that is shown.
-        is_quote: the sentence is a quote from a document.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    support: float
-    findings: tuple[Finding, ...] = ()
-    is_quote: bool = False
-
-    @property
-    def cited(self) -> str:
-        """The sentence in one line with the numbers of its citations: "It burned in 1871. [1]"."""
-        numbers = sorted({citation.number for citation in self.citations})
-        return " ".join([*self.text.split(), "".join(f"[{number}]" for number in numbers)]).rstrip()
-
-
-SentenceCallback = Callable[[Literal["sentence", "dropped"], SummarySentence], None]
-"""Called with each sentence of a summary once it is checked: whether it is shown or dropped."""
+def no_callback(answer: Answer) -> None:
+    """An answer callback that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,25 +352,6 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorUse:
-    """A generator and the work that it did.
-
-    Attributes:
-        name: the name of the generator.
-        digest: the sha256 of its files, "" if unknown.
-        tokens_in: tokens read: exact, or an upper estimate.
-        tokens_out: tokens written: exact, or an upper estimate.
-        first_token_ms: time until the first token; None where nothing was written.
-    """
-
-    name: str
-    digest: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    first_token_ms: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """The summary for a question, or the overview of documents.
 
@@ -425,7 +368,6 @@ class Summary:
         overview: the overview; None for a question.
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
-        decided_by: what decided whether there is an answer: "reader" or "model".
         unread_files: documents that may hold the answer but could not be read; 0 unless it is a refusal.
         understood: the question that is asked of the documents, where a conversation changes it; else "".
     """
@@ -442,7 +384,6 @@ class Summary:
     overview: Overview | None = None
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
-    decided_by: Decider = "reader"
     unread_files: int = 0
     understood: str = ""
 
@@ -464,8 +405,7 @@ class Summary:
     @property
     def citations(self) -> tuple[Citation, ...]:
         """Every cited span, by number."""
-        by_number = {citation.number: citation for each in self.sentences for citation in each.citations}
-        return tuple(by_number[number] for number in sorted(by_number))
+        return citations_of(self.sentences)
 
 
 @dataclass(frozen=True, slots=True)

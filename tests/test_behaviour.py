@@ -21,6 +21,8 @@ import spanwise
 from spanwise.corpora.datasets.squad import read_squad
 from spanwise.pipelines.cli import main
 from spanwise.pipelines.evaluation.corpus import read_questions
+from spanwise.pipelines.evaluation.folder import evaluate_folder
+from spanwise.types import AskOptions, ModelOptions
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = Path(__file__).parent / "golden" / "behaviour.json"
@@ -30,6 +32,8 @@ MOVED = 1  # places: two scores can be nearly equal
 N_MOVED = 6  # of 180 hits: processors round the vectors differently
 N_OTHER = 2  # of 80 answers
 N_SQUAD = 200
+N_RIGHT_BY_MODEL = 54  # of 60: 58 where the rankings are those of the record
+N_DECLINED_BY_MODEL = 17  # of 20
 PROMISED = {  # the keys that programs may rely on
     "index": "passages added unchanged rejected",
     "ask": "answer.text answer.start answer.end answer.document answer.sentence answer.confidence "
@@ -174,6 +178,16 @@ def test_rankings_are_those_recorded(library: spanwise.Library, recorded: dict[s
             if hit not in now[max(0, place - MOVED) : place + MOVED + 1]:
                 moved.append((q, hit))
     assert len(moved) <= N_MOVED, moved
+
+
+def test_replies_of_a_model_are_played_back(library: spanwise.Library) -> None:
+    replies = str(ROOT / "corpora/sample/replies.jsonl")
+    model = ModelOptions(replay=replies, searches=0)
+    questions = read_questions(ROOT / "corpora/sample/questions.json")
+    figures, _ = evaluate_folder(library, questions, options=AskOptions(reader="openai:any", model=model))
+    [found] = figures.values()
+    assert found["right_top1"] >= N_RIGHT_BY_MODEL
+    assert found["rightly_declined"] >= N_DECLINED_BY_MODEL
 
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=pytest.mark.reliability)])

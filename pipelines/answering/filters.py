@@ -3,6 +3,7 @@
 No part of a filter gets into an SQL statement: types, times and metadata are compared here.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -12,7 +13,7 @@ from math import inf
 from pathlib import PurePosixPath
 
 from spanwise.errors import FilterUnknown
-from spanwise.types import Filter, FilterResult
+from spanwise.types import Document, Filter, FilterResult
 
 from ...corpora.front_matter import inner_suffix
 from ...corpora.ignore import IGNORE_FILE, composed, path_matcher
@@ -22,6 +23,7 @@ from ...index.schema import Description
 from ...index.snapshot import Snapshot
 
 DATE = "date"  # a metadata key of documents
+DAY = re.compile(r"(?<!\w)(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -179,3 +181,9 @@ def _with_metadata(documents: Sequence[Description], required: Mapping[str, str]
         for row, document in enumerate(documents):
             selected[row] &= any(composed(document.metadata.get(other, "")) == value for other in spellings)
     return selected
+
+
+def day_of(document: Description | Document) -> str:
+    """The first day in the metadata or the name of a document, such as "2024-03-01"; "" without one."""
+    day = DAY.search(" ".join([document.metadata.get(DATE, ""), *document.metadata.values(), document.id]))
+    return day[0] if day else ""

@@ -17,7 +17,7 @@ from spanwise.types import CheckedQuote, Document, QuoteMatch
 
 from ...corpora.passages import passages_at
 from ...index.analysis import STOP_WORDS
-from ...reader.support import NEGATION, WORD, names
+from ...reader.written import NEGATION, WORD, names
 from ...retrieval.protocol import Retriever
 
 MIN_SHARE = 0.75

@@ -96,6 +96,14 @@ class TableFinder:
         score = result.score - DOUBT * is_doubtful
         return TableAnswer(result, table, document, 1 / (1 + math.exp(-(SLOPE * score + OFFSET))))
 
+    def columns(self, passage: Passage) -> tuple[str, ...]:
+        """The names of the columns of the tables that a passage holds a part of."""
+        if not may_hold_rows(passage):
+            return ()
+        _, tables = self._tables(passage.document_id, [passage])
+        near = (table for table in tables if table.start < passage.end and passage.start < table.end)
+        return tuple(chain.from_iterable(table.columns for table in near))
+
     def in_cell(self, answer: AnswerSpan) -> Span | None:
         """The part of an answer in one cell: the first that it touches, or the second if that names the row.
 

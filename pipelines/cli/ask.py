@@ -7,7 +7,7 @@ Between two questions no commit is held, so a writer can continue, and the next 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Annotated
@@ -16,14 +16,13 @@ from typer import Argument, BadParameter, Exit, Option
 
 from spanwise.errors import SpanwiseError
 from spanwise.types import (
+    QUOTE,
     Answer,
     AnswerSpan,
     AskOptions,
     Citation,
     SearchOptions,
-    Summary,
     SummaryOptions,
-    SummarySentence,
 )
 
 from ..answering.summarize import summary_record
@@ -46,7 +45,6 @@ from .show import (
     show_answer,
     show_explanation,
     show_hits,
-    show_sentence,
     show_summary,
 )
 
@@ -56,7 +54,6 @@ if TYPE_CHECKING:
 PROMPT = "? "
 NEW = "/new"
 AS_TYPED = "/as-typed"
-WRITTEN_SENTENCES = 2
 HINT = (
     "Type a question. exit, quit, an empty line or Ctrl-D ends, Ctrl-C drops the question, help says this. "
     f"A question may depend on earlier ones: {NEW} forgets them, {AS_TYPED} asks the last question alone."
@@ -125,8 +122,8 @@ def ask(
         str | None,
         Option(help="With --explain: the stage at which this document was lost. An id, a path, or its end."),
     ] = None,
-    write: Annotated[bool, Option("--write", help="Write the answer as sentences with citations.")] = False,
-    generator: opt.GeneratorGroup,
+    base_url: opt.BaseUrl = "",
+    model: opt.ModelGroup,
     save: Annotated[
         Path | None, Option(metavar="FILE.md", help="Append answers and their citations, as Markdown.")
     ] = None,
@@ -144,29 +141,27 @@ def ask(
     question, folder = opt.question_and_folder(question, folder, index)
     folder, index, results = opt.in_index_above(folder, index, results)
     options = opt.options_of(
-        SummaryOptions,
+        AskOptions,
         ranking,
         results,
         k=k,
         reader=reader,
         threshold=threshold,
-        max_sentences=WRITTEN_SENTENCES,
-        **asdict(generator),
+        base_url=base_url,
+        model=model.options(),
     )
-    write = write or options.decide == "model"
-    if write and not explain:
-        generator.say_what_is_sent()
+    if not explain and not model.replay:
+        opt.say_what_is_sent([reader], base_url)
     is_prompt = question is None and sys.stdin.isatty() and sys.stdout.isatty()
     with synced(folder, index, verbose, cluster.options(), not (no_wait or is_prompt)) as library:
         talk = library.conversation() if conversation or is_prompt else None
 
         def answer(question: str) -> None:
-            result: Answer | Summary
             asked = replace(options, history=talk.history if talk else ())
             if explain:
                 result = _explain(library, question, asked, document, json, verbose)
             else:
-                result = _answer(library, question, asked, write, json, verbose)
+                result = _answer(library, question, asked, json, verbose)
             sys.stdout.flush()
             if talk:
                 talk.add(question, result)
@@ -218,8 +213,9 @@ def summarize(
     ] = None,
     max_sentences: Annotated[int, Option(min=1, help="Maximum number of sentences.")] = 5,
     *,
-    generator: opt.GeneratorGroup,
-    timeout: Annotated[float | None, Option(min=0.1, help="Seconds a generator may write.")] = None,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
+    model: opt.ModelGroup,
     ranking: opt.RankingGroup,
     k: Annotated[int, Option("-k", min=1, help="Number of passages for a question.")] = 20,
     results: opt.ResultGroup,
@@ -238,67 +234,52 @@ def summarize(
         k=k,
         document=document,
         max_sentences=max_sentences,
-        **asdict(generator),
-        timeout_s=timeout,
+        generator=generator,
+        base_url=base_url,
+        model=model.options(),
     )
-    generator.say_what_is_sent()
+    if not model.replay:
+        opt.say_what_is_sent([generator], base_url)
     with synced(folder, index, wait=not no_wait) as library:
-        if question is not None:
-            _answer(library, question, options, True, json)
+        with progress(after_s=1) as report:
+            report("write", 0, 0)
+            summary = library.summarize(question, options)
+        if json:
+            print_json(summary_record(summary))
         else:
-            _print_summary(_summarized(library, None, options, not json), json)
-
-
-def _answer(
-    library: Library, question: str, options: SummaryOptions, write: bool, json: bool, verbose: bool = False
-) -> Answer | Summary:
-    """Answer with written sentences, or else with a quote."""
-    if write:
-        summary = _summarized(library, question, options, not json)
-        if json or not summary.is_refusal or summary.decided_by == "model":
             say_partial(library.left_out(options))
-            _print_summary(summary, json)
-            return summary
+            show_summary(summary)
+
+
+def _answer(library: Library, question: str, options: AskOptions, json: bool, verbose: bool) -> Answer:
+    """Answer a question; the built-in answer is shown on a terminal until a model answers."""
+    listing = command("status", library.store.path)
     with progress(after_s=1) as report:
-        answer = library.ask(question, options, on_progress=report)
+
+        def on_answer(built_in: Answer) -> None:
+            report("", 0, 0)
+            if not json and sys.stdout.isatty():
+                show(("the built-in reader, until the model answers:", "dim"))
+                show_answer(built_in, hint="", listing=listing)
+                show("")
+
+        answer = library.ask(question, options, on_progress=report, on_answer=on_answer)
     if json:
         print_json(answer_record(answer))
     else:
-        show_answer(answer, verbose, listing=command("status", library.store.path))
+        show_answer(answer, verbose, listing=listing)
     return answer
 
 
-def _save(path: Path, question: str, result: Answer | Summary) -> None:
+def _save(path: Path, question: str, answer: Answer) -> None:
     """Append a question, its answer and the citations to a Markdown file."""
-    cited: Sequence[Citation | AnswerSpan] = ()
-    if isinstance(result, Summary):
-        cited = result.citations
-    elif best := result.best or (result.computed and result.computed.first):
+    cited: Sequence[Citation | AnswerSpan] = answer.citations
+    if not cited and (best := answer.best or (answer.computed and answer.computed.first)):
         cited = [best]
     places = [f"[{number}] {place(each)}" for number, each in enumerate(cited, start=1)]
-    parts = [f"## {one_line(question)}", chat_text(result)[0], *places]
+    parts = [f"## {one_line(question)}", chat_text(answer)[0], *places]
     with path.open("a", encoding="utf-8") as file:
         file.write(visible("\n\n".join(parts)) + "\n\n")
-
-
-def _summarized(library: Library, question: str | None, options: SummaryOptions, is_shown: bool) -> Summary:
-    """The summary; if it is shown, each sentence is printed once it is checked."""
-    with progress(after_s=1) as report:
-
-        def on_sentence(kind: str, sentence: SummarySentence) -> None:
-            report("", 0, 0)
-            if is_shown and kind == "sentence":
-                show_sentence(sentence)
-
-        report("write", 0, 0)
-        return library.summarize(question, options, on_sentence=on_sentence)
-
-
-def _print_summary(summary: Summary, json: bool) -> None:
-    if json:
-        print_json(summary_record(summary))
-    else:
-        show_summary(summary)
 
 
 def _explain(

@@ -139,6 +139,7 @@ def retrieval(
 
 
 @app.command(epilog="Example: spanwise eval folder notes --questions questions.jsonl --json")
+@opt.grouped
 def folder(
     folder: Annotated[Path, Argument(help="The folder; it is synced first.")],
     questions: Annotated[Path, Option(help="JSON lines, or a SQuAD file whose titles are documents.")],
@@ -146,6 +147,9 @@ def folder(
     retriever: RetrieversOption = None,
     rerank: opt.Rerank = False,
     reader: opt.Reader = "builtin",
+    base_url: opt.BaseUrl = "",
+    *,
+    model: opt.ModelGroup,
     k: DepthOption = PASSAGES,
     threshold: Annotated[
         float | None, Option(min=0.0, max=1.0, help="Minimum confidence of an answer.")
@@ -159,7 +163,11 @@ def folder(
     from ..open import open
 
     examples = evaluation.read_questions(questions)
-    options = AskOptions(k, reader=reader, threshold=threshold, dedupe=dedupe)
+    options = AskOptions(
+        k, reader=reader, threshold=threshold, dedupe=dedupe, base_url=base_url, model=model.options()
+    )
+    if not model.replay:
+        opt.say_what_is_sent([reader], base_url)
     with open(folder, index) as library, progress() as report:
         library.sync(on_progress=report)
         names = opt.reranked(retriever or [library.default_retriever], rerank)

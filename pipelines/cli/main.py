@@ -18,9 +18,12 @@ from typer.main import get_command
 
 from spanwise.errors import SpanwiseError
 
+from ...reader.generators.protocol import OLLAMA, OPENAI
+
 ClickException: Any = next(c for c in BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
-SERVERS = ("base_url", "ray")  # options that name where documents are sent
+SERVERS = ("base_url", "ray", "record")  # options that name where documents are sent or written
+MODELS = ("reader", "generator")  # options whose value may name a model of a server
 INTERRUPTED = 130
 HELP_ALL = "--help-all"
 HELP = "Question answering over your own documents. Every answer is an exact quote with its location."
@@ -45,10 +48,11 @@ VERBS = {
     "train": ("train:app", ""),
     "calibrate": ("train:calibrate", "spanwise calibrate --data choose --out runs/reader"),
 }
-# Options that only --help-all shows. The subcommands of eval and train show all options.
+# Options that only --help-all shows; those of a model also for the subcommands of eval.
+OF_MODELS = "searches search_first strict fallback record replay max_requests idle_s total_s".split()
 RARE = (
-    "rerank rerank_model reader base_url decide dedupe meta document timeout allow_host "
-    "allow_origin token_file colbert lexical_only retry ray replicas require_all_shards no_wait"
+    "rerank rerank_model base_url dedupe meta document allow_host allow_origin token_file colbert "
+    "lexical_only retry ray replicas require_all_shards no_wait"
 ).split()
 
 
@@ -63,7 +67,7 @@ def command_of(verb: str, everything: bool = True) -> Any:
         group.command(verb, epilog=f"Example: {example}")(function)
     command = get_command(group)
     subcommands = getattr(command, "commands", {})
-    rare = () if subcommands else RARE
+    rare = OF_MODELS if subcommands else [*RARE, *OF_MODELS]
     for entry in (command, *subcommands.values()):
         entry.short_help = (entry.help or "").partition("\n\n")[0]  # uncut
         entry.params.sort(key=lambda parameter: parameter.name in rare)
@@ -71,7 +75,8 @@ def command_of(verb: str, everything: bool = True) -> Any:
             parameter.show_envvar = False
             parameter.hidden = not everything and parameter.name in rare
         if any(parameter.hidden for parameter in entry.params):
-            entry.epilog += f"\n\nMore options: spanwise {verb} --help-all"
+            name = f"{verb} {entry.name}" if subcommands else verb
+            entry.epilog += f"\n\nMore options: spanwise {name} --help-all"
     return command
 
 
@@ -170,8 +175,8 @@ def _settings() -> dict[str, Any]:
     users = user_config_path("spanwise") / CONFIG
     tables = _tables(users)
     for verb, table in _tables(CONFIG).items():
-        for name in SERVERS:
-            if name in table:
+        for name, value in table.items():
+            if name in SERVERS or (name in MODELS and str(value).startswith((OPENAI, OLLAMA))):
                 raise ValueError(
                     f"{CONFIG.resolve()} names a server ({name}) but may come from somebody else. Name it "
                     f"on the command line, in SPANWISE_{verb.upper()}_{name.upper()}, or in {users}"

@@ -3,7 +3,7 @@
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Annotated, Any, TypeVar
 
 from typer import Argument, BadParameter, Context, Option, Typer
 
-from spanwise.types import QUOTE, ClusterOptions, Decider, Filter, SearchOptions
+from spanwise.options import MAX_SEARCHES
+from spanwise.types import ClusterOptions, Filter, ModelOptions, SearchOptions
 
 from ..folders import file_of, files_named, index_in, nearest_index, resolve_index
 from ..library.library import Library
@@ -39,7 +40,30 @@ Retriever = Annotated[
     ),
 ]
 Rerank = Annotated[bool, Option("--rerank", help="Re-rank by reading with the question.")]
-Reader = Annotated[str, Option(help="builtin, fast, a folder, or name@revision of a reader.")]
+READERS = (
+    "builtin, fast, a folder or name@revision; or a model that reads and writes: ollama:MODEL, openai:MODEL "
+    "with --base-url, FILE.gguf, or local."
+)
+Reader = Annotated[str, Option(callback=_local_model, help=READERS)]
+Readers = Annotated[
+    list[str] | None,
+    Option(
+        "--reader", metavar="NAME", help=f"{READERS} Repeatable: the first answers where none is asked for."
+    ),
+]
+Generator = Annotated[
+    str,
+    Option(
+        callback=_local_model,
+        help="What writes sentences: quote (nothing is written), local (a small model), FILE.gguf, "
+        "hf:OWNER/NAME/FILE@REVISION, a folder of transformers, ollama:MODEL, or openai:MODEL with "
+        "--base-url.",
+    ),
+]
+BaseUrl = Annotated[
+    str,
+    Option(metavar="URL", help="Server of an openai: or ollama: model, such as http://127.0.0.1:1234/v1."),
+]
 Dedupe = Annotated[bool, Option(help="Merge near-duplicate passages.")]
 Json = Annotated[bool, Option("--json", help="Print JSON.")]
 NoWait = Annotated[
@@ -136,33 +160,42 @@ class ResultGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratorGroup:
-    """What writes summaries."""
+class ModelGroup:
+    """How a model of --reader is asked."""
 
-    generator: Annotated[
+    searches: Annotated[int, Option(min=0, max=MAX_SEARCHES, help="How often a model may search again.")] = 1
+    search_first: Annotated[
+        bool, Option("--search-first", help="A model names words to search for before the first search.")
+    ] = False
+    strict: Annotated[
+        bool, Option("--strict", help="Drop a written sentence with a word that its passages do not have.")
+    ] = False
+    fallback: Annotated[
+        bool, Option("--fallback", help="Where a model fails, the built-in reader answers.")
+    ] = False
+    record: Annotated[
         str,
         Option(
-            callback=_local_model,
-            help="quote (nothing is written), local (a small model), FILE.gguf, hf:OWNER/NAME/FILE@REVISION, "
-            "a folder of transformers, or openai:MODEL with --base-url.",
+            metavar="FILE", help="Add the replies of a model to this file; it holds your documents' words."
         ),
-    ] = QUOTE
-    base_url: Annotated[
-        str, Option(metavar="URL", help="Server of openai:MODEL, such as http://127.0.0.1:11434/v1.")
     ] = ""
-    decide: Annotated[
-        Decider,
-        Option(
-            help="What decides whether there is an answer: the reader, or the model of --generator, which "
-            "reads the best passages and writes the answer."
-        ),
-    ] = "reader"
+    replay: Annotated[
+        str, Option(metavar="FILE", help="Take the replies of a model from such a file; nothing is sent.")
+    ] = ""
+    max_requests: Annotated[int, Option(min=1, help="Requests to a model for a question.")] = 5
+    idle_s: Annotated[float, Option(min=0.1, help="Seconds to wait for a byte of a model's server.")] = 60.0
+    total_s: Annotated[float, Option(min=0.1, help="Seconds for all requests of a question.")] = 300.0
 
-    def say_what_is_sent(self, texts: str = "") -> None:
-        """Say on stderr what leaves this machine, if the generator is on another one."""
-        if host := sent_to(self.generator, self.base_url):
-            texts = texts or ("passages" if self.decide == "model" else "sentences")
-            say(f"each question and the {texts} found for it are sent to {host}")
+    def options(self) -> ModelOptions:
+        """The options as an object of the API."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return ModelOptions(requests=values.pop("max_requests"), **values)
+
+
+def say_what_is_sent(models: Iterable[str], base_url: str, texts: str = "passages") -> None:
+    """Say on stderr what leaves this machine, if one of the models is on another one."""
+    for host in dict.fromkeys(filter(None, (sent_to(model, base_url) for model in models))):
+        say(f"each question and the {texts} found for it are sent to {host}")
 
 
 @dataclass(frozen=True, slots=True)

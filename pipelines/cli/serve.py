@@ -6,15 +6,16 @@ Tools are for assistants that speak the Model Context Protocol.
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import BadParameter, Option
 
 from spanwise.errors import needing
-from spanwise.types import ClusterOptions, SummaryOptions
+from spanwise.types import QUOTE, ClusterOptions, SummaryOptions
 
+from ...models.model_files import BUILTIN
 from . import options as opt
 from .show import say
 
@@ -59,11 +60,13 @@ def serve(
     *,
     clients: ClientGroup,
     retriever: opt.Retriever = None,
-    reader: opt.Reader = "builtin",
+    reader: opt.Readers = None,
     rerank_model: Annotated[
         str, Option(metavar="NAME", help="Cross-encoder for requests that re-rank.")
     ] = "builtin",
-    generator: opt.GeneratorGroup,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
+    model: opt.ModelGroup,
     watch: Annotated[bool, Option("--watch", help="Sync the index when its folders change.")] = False,
     cluster: opt.ClusterGroup,
 ) -> None:
@@ -73,10 +76,16 @@ def serve(
         from ..server.app import create_app
 
     access = clients.access(host, port)
+    readers = tuple(reader or [BUILTIN])
     options = SummaryOptions(
-        retriever=retriever or "", reader=reader, rerank=rerank_model, **asdict(generator)
+        retriever=retriever or "",
+        reader=readers[0],
+        rerank=rerank_model,
+        generator=generator,
+        base_url=base_url,
+        model=model.options(),
     )
-    generator.say_what_is_sent("passages")  # a request may let the model decide
+    opt.say_what_is_sent([generator, *readers], base_url)
     if cluster.ray is not None:
         if folder is not None or watch or port == 0:
             raise BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
@@ -92,7 +101,7 @@ def serve(
         else:
             opt.say_if_empty(library)
         run.serve(
-            lambda bound: create_app(library, bound, options),
+            lambda bound: create_app(library, bound, options, readers),
             access,
             lambda url: say(f"serving {library.store.path} at {url} (Ctrl-C stops)"),
         )
@@ -103,9 +112,11 @@ def mcp(
     folder: opt.Folder = None,
     index: opt.Index = None,
     retriever: opt.Retriever = None,
-    reader: opt.Reader = "builtin",
+    reader: opt.Readers = None,
     *,
-    generator: opt.GeneratorGroup,
+    generator: opt.Generator = QUOTE,
+    base_url: opt.BaseUrl = "",
+    model: opt.ModelGroup,
     http: Annotated[bool, Option("--http", help="Serve over HTTP, not stdin and stdout.")] = False,
     host: HostOption = "127.0.0.1",
     port: PortOption = 8766,
@@ -114,13 +125,20 @@ def mcp(
     """Serve an index to assistants by the Model Context Protocol: search, ask, read, summarize, list."""
     with needing("mcp"):
         from ..mcp import http_app, make_server
-    options = SummaryOptions(retriever=retriever or "", reader=reader, **asdict(generator))
-    generator.say_what_is_sent()
+    readers = tuple(reader or [BUILTIN])
+    options = SummaryOptions(
+        retriever=retriever or "",
+        reader=readers[0],
+        generator=generator,
+        base_url=base_url,
+        model=model.options(),
+    )
+    opt.say_what_is_sent([generator, *readers], base_url)
     if not http:
         with opt.library_of(folder, index) as library:
             opt.say_if_empty(library)
             say("spanwise mcp: serving over stdin and stdout, until stdin ends")
-            make_server(library, options).run("stdio")
+            make_server(library, options, readers).run("stdio")
         return
     with needing("serve"):
         from ..server.run import serve
@@ -130,7 +148,7 @@ def mcp(
     with opt.library_of(folder, index) as library:
 
         def make(bound: Access) -> Any:
-            app = http_app(library, options)
+            app = http_app(library, options, readers)
             protect(app, bound)
             return app
 

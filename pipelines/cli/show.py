@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 import time
@@ -28,23 +29,23 @@ from spanwise.types import (
     ProgressCallback,
     Spelling,
     Summary,
-    SummarySentence,
     TablePart,
 )
 
-from ..answering.overview import overview_lines
-from ..answering.summarize import shown_sentence
+from ..answering.summarize import overview_lines, shown_sentence
 from ..plain_text import (
     asked,
     computed_from,
     display,
     language_hint,
     one_line,
+    reading_note,
     refusal,
     shown,
     step_lines,
     unread_note,
     visible,
+    written_text,
 )
 
 if TYPE_CHECKING:
@@ -245,7 +246,9 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
     """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
     say_partial(answer.left_out)
-    if answer.computed is not None:
+    if answer.written:
+        _show_written(answer)
+    elif answer.computed is not None:
         _show_computed(answer.computed)
     elif answer.best is None:
         _show_declined(answer, hint)
@@ -262,12 +265,28 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
             _show_dim("\nother answers")
         for other in others:
             _show_other(other)
+    if answer.model:
+        _show_dim(f"  {reading_note(answer)}")
     if verbose:
         read = f"{answer.passages_read} of {answer.passages_read + answer.passages_unread} read"
         searched = f"{answer.passages_searched:,} passages of {answer.documents_searched:,} documents"
         times = ", ".join(f"{stage} {value:.0f} ms" for stage, value in answer.timings_ms.items())
         cached = ", cached answer" if answer.cached else ""
         _show_dim(f"\n{searched}, {answer.retriever}, {read}{cached}; {times}")
+
+
+def _show_written(answer: Answer) -> None:
+    """Print the sentences of a model, other words than the documents' underlined, and their quotes."""
+    text = written_text(answer)
+    words = {word for sentence in answer.written for word in sentence.underlined}
+    pattern = "|".join(rf"\b{re.escape(word)}\b" for word in sorted(words, key=len, reverse=True))
+    parts = re.split(f"({pattern})", text) if words else [text]
+    styles = ["bold", "bold underline"] * len(parts)
+    show(*zip(parts, styles, strict=False))
+    for citation in answer.citations:
+        day = f" ({citation.date})" if citation.date else ""
+        show(f"  [{citation.number}] “", (_cut(shown(citation.span)), "bold green"), "”")
+        _show_dim(f"      {place(citation)}{day}")
 
 
 def _show_computed(computed: Computed) -> None:
@@ -425,19 +444,15 @@ def _show_evidence(breakdown: ScoreBreakdown) -> None:
     show(f"    {'evidence':{width}}  {breakdown.evidence:28.3f}")
 
 
-def show_sentence(sentence: SummarySentence) -> None:
-    """Print a sentence of a summary with the numbers of its citations, at once."""
-    show(replace(sentence, text=shown_sentence(sentence)).cited)
-    sys.stdout.flush()
-
-
 def show_summary(summary: Summary) -> None:
-    """Print the places that the sentences of a summary cite and how many were dropped, or the overview."""
+    """Print the sentences of a summary, their places and how many were dropped, or the overview."""
     say_spelling(summary)
     if summary.overview:
         for line in overview_lines(summary.overview):
             write(line.replace("\n", " "))
         return
+    for sentence in summary.sentences:
+        show(replace(sentence, text=shown_sentence(sentence)).cited)
     if summary.is_refusal:
         show((empty_filter(summary.scope) or "not in these documents", "bold"))
     elif summary.citations:
@@ -445,7 +460,7 @@ def show_summary(summary: Summary) -> None:
     for citation in summary.citations:
         _show_dim(f"[{citation.number}] {place(citation)}")
     if summary.dropped:
-        _show_dim(f"\nunsupported sentences dropped: {len(summary.dropped)}")
+        _show_dim(f"\nsentences dropped that the documents contradict: {len(summary.dropped)}")
     by = f", {summary.retriever}" if summary.retriever else ""
     passages = "1 passage" if summary.passages == 1 else f"{summary.passages:,} passages"
     _show_dim(f"\n{passages}, {summary.generator.name}{by}")

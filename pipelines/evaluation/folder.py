@@ -13,6 +13,8 @@ steps_complete                  share of the questions with a gold list whose st
 verdict_shown                   share of the right answers to yes-no questions that say "yes" or "no"
 verdict_right                   share of those whose "yes" or "no" is right
 passages_read                   the mean over the questions
+requests, tokens_in, tokens_out, ms_model
+                                the means over the questions, of a model that reads
 by_type                         counts of verdicts by the type of question
 index_bytes                     the bytes of the index that the retriever reads beside the text
 """
@@ -51,6 +53,7 @@ TOP = 3  # answers shown, the best one included
 CANDIDATES = 2  # of a declined question that are judged
 COUNTED = ("right_span", "right_top3", "right_shown")
 SHARES = ("verdict_shown", "verdict_right", "steps_complete")
+WORK = ("requests", "tokens_in", "tokens_out")  # of a model
 KINDS = {"dense": ("vectors",), "colbert": ("tokens", "codebook")}  # all others: postings
 
 
@@ -73,7 +76,7 @@ def evaluate_folder(
     for name in names:
         # Only systems whose name ends in "+rerank" re-rank.
         rerank = (options.rerank or "builtin") if name.endswith("+rerank") else ""
-        asker = library.answerer(replace(options, retriever=name, rerank=rerank))
+        asker = library.asker(replace(options, retriever=name, rerank=rerank))
         recorded = results.question_ids(name)
         waiting = [question for question in questions if question.id not in recorded]
         for number, question in enumerate(waiting, start=1):
@@ -109,6 +112,8 @@ def folder_record(
 ) -> QuestionRecord:
     """The record of an answer; `hits` are the passages of the retriever, at most `k`.
 
+    Of several quotes that a model points at, the first right one is judged.
+
     Its scores are 0 or 1:
     right, right_span: the answer as it is shown, and its span alone.
     right_forced, right_span_forced: the same of the best candidate, shown or declined.
@@ -116,6 +121,9 @@ def folder_record(
     handled: a right answer, or an absent question declined.
     declined, nothing_shown: an absent question declined; without candidates.
     """
+    if answer.model:
+        right = (part for part in answer.parts if _any_right(question, [part]))
+        answer = replace(answer, best=next(right, answer.best))
     if answer.computed:
         verdict = judge_computed(question, answer.computed.value)
     else:
@@ -123,29 +131,16 @@ def folder_record(
     best = answer.computed.first if answer.computed else answer.best or answer.best_rejected
     scores = {"handled": float(verdict in (Verdict.RIGHT, Verdict.RIGHTLY_DECLINED))}
     if question.answerable:
-        listed = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
-        shown = answer.candidates[:CANDIDATES] if answer.best is None else [answer.best]
-        forced = [] if best is None else [best]
-        is_right = verdict is Verdict.RIGHT
         holds = [holds_answer(question, hit.passage) for hit in hits]
-        if question.verdict and answer.best is not None and is_right:
-            scores["verdict_shown"] = float(bool(answer.best.verdict))
-            if answer.best.verdict:
-                scores["verdict_right"] = float(answer.best.verdict == question.verdict)
-        if (complete := is_complete(question, answer.steps)) is not None:
-            scores["steps_complete"] = float(complete)
-        scores |= {
-            "right": float(is_right),
-            "right_span": float(is_right if answer.computed else _is_right_span(question, answer.best)),
-            "right_top3": float(_any_right(question, listed)),
-            "right_shown": float(_any_right(question, shown)),
-            "right_forced": float(is_right if answer.computed else _any_right(question, forced)),
-            "right_span_forced": float(is_right if answer.computed else _is_right_span(question, best)),
-            **{f"answer_recall@{n}": float(any(holds[:n])) for n in CUTOFFS if n <= k},
-        }
+        scores |= _scores(question, answer, best, is_right=verdict is Verdict.RIGHT)
+        scores |= {f"answer_recall@{n}": float(any(holds[:n])) for n in CUTOFFS if n <= k}
     else:
         scores["declined"] = float(answer.no_answer)
         scores["nothing_shown"] = float(answer.outcome == "not found")
+    if answer.model:
+        use = answer.model.use
+        work = (answer.model.requests, use.tokens_in, use.tokens_out)
+        scores |= dict(zip(WORK, work, strict=True))
     return QuestionRecord(
         system,
         question.id,
@@ -161,6 +156,29 @@ def folder_record(
         _evidence(answer),
         answer.passages_read,
     )
+
+
+def _scores(
+    question: FolderQuestion, answer: Answer, best: AnswerSpan | None, is_right: bool
+) -> dict[str, float]:
+    """The scores of the answer to an answerable question, without those of the passages."""
+    scores = {}
+    if question.verdict and answer.best is not None and is_right:
+        scores["verdict_shown"] = float(bool(answer.best.verdict))
+        if answer.best.verdict:
+            scores["verdict_right"] = float(answer.best.verdict == question.verdict)
+    if (complete := is_complete(question, answer.steps)) is not None:
+        scores["steps_complete"] = float(complete)
+    listed = [] if answer.best is None else [answer.best, *answer.alternatives][:TOP]
+    shown = answer.candidates[:CANDIDATES] if answer.best is None else [answer.best]
+    return scores | {
+        "right": float(is_right),
+        "right_span": float(is_right if answer.computed else _is_right_span(question, answer.best)),
+        "right_top3": float(_any_right(question, listed)),
+        "right_shown": float(_any_right(question, shown)),
+        "right_forced": float(is_right if answer.computed else _any_right(question, [best] if best else [])),
+        "right_span_forced": float(is_right if answer.computed else _is_right_span(question, best)),
+    }
 
 
 def _any_right(question: FolderQuestion, answers: Iterable[AnswerSpan]) -> bool:
@@ -180,10 +198,11 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
     counts = sum(by_type.values(), Counter[str]())
     shares = {
         name: [record.scores[name] for record in records if name in record.scores]
-        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), *SHARES)
+        for name in (*(f"answer_recall@{cutoff}" for cutoff in CUTOFFS), *SHARES, *WORK)
     }
     hidden = [record.scores["nothing_shown"] for record in records if "nothing_shown" in record.scores]
     read = [record.passages_read for record in records if record.passages_read is not None]
+    model_ms = [record.timings_ms["model"] for record in records if "model" in record.timings_ms]
     return {
         "questions": len(records),
         "right_top1": counts[Verdict.RIGHT],
@@ -196,6 +215,7 @@ def folder_figures(records: Iterable[QuestionRecord]) -> dict[str, Any]:
         "ms_retrieve": median([record.timings_ms.get("retrieve", 0.0) for record in records] or [0.0]),
         "ms": median([sum(record.timings_ms.values()) for record in records] or [0.0]),
         "passages_read": fmean(read or [0.0]),
+        **({"ms_model": fmean(model_ms)} if model_ms else {}),
         "by_type": {kind: dict(sorted(verdicts.items())) for kind, verdicts in sorted(by_type.items())},
     }
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from spanwise.errors import ModelMismatch
 from spanwise.types import (
     Answer,
+    AnswerCallback,
     AskOptions,
     CheckedQuote,
     Document,
@@ -26,11 +27,11 @@ from spanwise.types import (
     ProgressCallback,
     SearchOptions,
     SearchResult,
-    SentenceCallback,
     Summary,
     SummaryOptions,
     SyncReport,
     Turn,
+    no_callback,
     no_progress,
 )
 
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever
     from ..answering.conversation import Conversation
     from ..answering.explain import Explanation
+    from ..answering.model_answers import ModelAnswerer
     from ..parsing.sync import Parse
 
 
@@ -286,10 +288,15 @@ class Library:
         options: AskOptions | None = None,
         *,
         on_progress: ProgressCallback = no_progress,
+        on_answer: AnswerCallback = no_callback,
         **changes: Any,
     ) -> Answer:
-        """The answer to a question, or one whose `best` is None; `changes` are fields of `AskOptions`."""
-        return self.ask_many([question], options, on_progress=on_progress, **changes)[0]
+        """The answer to a question, or one whose `best` is None; `changes` are fields of `AskOptions`.
+
+        `on_answer` gets the answer of the built-in reader, before a model answers.
+        """
+        options = replace(options or AskOptions(), **changes)
+        return self.ask_many([question], options, on_progress=on_progress, on_answer=on_answer)[0]
 
     def ask_many(
         self,
@@ -297,12 +304,19 @@ class Library:
         options: AskOptions | None = None,
         *,
         on_progress: ProgressCallback = no_progress,
+        on_answer: AnswerCallback = no_callback,
         **changes: Any,
     ) -> list[Answer]:
         """One answer per question; several questions are computed together."""
         options = replace(options or AskOptions(), **changes)
         questions = [checked_question(question) for question in questions]
-        compute = partial(OpenCommit.answers, questions=questions, options=options, on_progress=on_progress)
+        compute = partial(
+            OpenCommit.answers,
+            questions=questions,
+            options=options,
+            on_progress=on_progress,
+            on_answer=on_answer,
+        )
         return self._cached(Answer, questions, options, compute)
 
     def conversation(self, history: Sequence[Turn] | str = ()) -> Conversation:
@@ -346,25 +360,22 @@ class Library:
         self,
         question: str | None = None,
         options: SummaryOptions | None = None,
-        *,
-        on_sentence: SentenceCallback | None = None,
         **changes: Any,
     ) -> Summary:
         """A summary in which every sentence is checked and cites the spans that support it.
 
         It uses the best `k` passages for a `question`. Without one it is an overview of `document`, or of all
-        documents that `where` selects. `changes` are fields of `SummaryOptions`. `on_sentence` gets each
-        sentence once it is checked, also the dropped ones. IndexEmpty without passages, DocumentNotFound for
-        an unknown document, ValueError for a question with a document.
+        documents that `where` selects. `changes` are fields of `SummaryOptions`. IndexEmpty without passages,
+        DocumentNotFound for an unknown document, ValueError for a question with a document.
         """
-        from ..answering.summarize import Summarizer, summary
+        from ..answering.summarize import summary
 
         options = replace(options or SummaryOptions(), **changes)
         with self._commits.current() as commit:
             typed = None if question is None else checked_question(question)
             spelling = None if typed is None else commit.spelling(typed, options.history)
             commit.hold()
-            return summary(Summarizer(commit, options, on_sentence), spelling, self.roots)
+            return summary(commit, options, spelling, self.roots)
 
     def retriever(self, retriever: str | object = "", **changes: Any) -> Retriever:
         """A retriever over the last commit, which stays readable; near-duplicates are not merged.
@@ -379,14 +390,21 @@ class Library:
     def answerer(
         self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any
     ) -> Answerer:
-        """Everything that answering needs, over the last commit, which stays readable; nothing is cached.
+        """The built-in reader with all it needs, over the last commit, which stays readable.
 
-        `changes` are fields of `AskOptions`. `calibrated=False` leaves out the fitted confidence.
+        Nothing is cached. `changes` are fields of `AskOptions`. `calibrated=False` leaves out the fitted
+        confidence.
         """
         options = replace(options or AskOptions(), **changes)
         with self._commits.current() as commit:
             commit.hold()
             return commit.answerer(options, calibrated)
+
+    def asker(self, options: AskOptions) -> Answerer | ModelAnswerer:
+        """What answers with these options, a model or the built-in reader; see `answerer`."""
+        with self._commits.current() as commit:
+            commit.hold()
+            return commit.asker(options)
 
     def _cached(
         self,

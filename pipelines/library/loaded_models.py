@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from threading import RLock
@@ -13,8 +13,15 @@ from urllib.parse import urlsplit
 from spanwise.errors import IndexEmpty, ModelNotFound, ModelRejected
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
-from ...reader.generators.protocol import LOCAL as LOCAL, OPENAI, Generator, load_generator
-from ...reader.generators.server import is_loopback
+from ...models.model_files import BUILTIN
+from ...reader.generators.protocol import (
+    LOCAL as LOCAL,
+    OLLAMA,
+    OPENAI,
+    Generator,
+    is_generator,
+)
+from ...reader.generators.server import is_loopback, ollama_url
 from ...retrieval.retrievers import stages_of
 from ..folders import user_cache
 
@@ -85,20 +92,34 @@ def default_retriever(settings: Mapping[str, str]) -> str:
     return DEFAULT_RETRIEVER if settings.get(COLBERT) else WITHOUT_TOKENS
 
 
-def sent_to(generator: str, base_url: str) -> str | None:
-    """The host that questions and sentences are sent to; None for a generator on this machine.
+def sent_to(model: str | object, base_url: str) -> str | None:
+    """The host that questions and passages are sent to; None for a model on this machine.
 
     A server on this machine passes them on for a cloud model of Ollama, whose tag says so.
 
-    >>> sent_to("openai:gpt-oss:120b-cloud", "http://127.0.0.1:11434/v1")
+    >>> sent_to("ollama:gpt-oss:120b-cloud", "")
     'ollama.com, through 127.0.0.1'
     """
-    host = urlsplit(base_url).hostname
-    if not host or not generator.startswith(OPENAI):
+    if not (isinstance(model, str) and model.startswith((OPENAI, OLLAMA))):
+        return None
+    url = base_url or (ollama_url() if model.startswith(OLLAMA) else "")
+    host = urlsplit(url).hostname
+    if not host:
         return None
     if not is_loopback(host):
         return host
-    return f"{CLOUD}, through {host}" if generator.endswith(("-cloud", ":cloud")) else None
+    return f"{CLOUD}, through {host}" if model.endswith(("-cloud", ":cloud")) else None
+
+
+def chosen_reader(name: str | None, options: AskOptions, readers: Sequence[str]) -> str | object:
+    """The reader that a request names, of those that a server offers; ValueError for another one."""
+    if name is None:
+        return options.reader
+    if name not in (BUILTIN, options.reader, *readers):
+        raise ValueError(
+            f"reader is {name!r}, expected one of {', '.join(dict.fromkeys([BUILTIN, *readers]))}"
+        )
+    return name
 
 
 class LoadedModels:
@@ -168,6 +189,8 @@ class LoadedModels:
         """The generator of that name, or the object given; None for "quote"."""
         if not isinstance(generator, str):
             return cast("Generator", generator)
+        from ...reader.generators import load_generator
+
         load = partial(load_generator, base_url=base_url, cache=user_cache())
         return None if generator == QUOTE else self._load(f"generator {base_url}", generator, load)
 
@@ -207,9 +230,17 @@ class LoadedModels:
                 return None
             from ...reader.load import calibration_sha256
 
-            names["reader"] = options.reader
-            loaded = self._digests.get(("calibration", options.reader))
-            digests["calibration"] = loaded or calibration_sha256(options.reader)
+            reader = options.reader
+            if is_generator(reader):
+                model = options.model
+                generator = None if model.replay else self.generator(reader, options.base_url)
+                if generator is None or not generator.digest or model.record:
+                    return None
+                digests["generator"] = generator.digest
+                reader = BUILTIN
+            names["reader"] = reader
+            loaded = self._digests.get(("calibration", reader))
+            digests["calibration"] = loaded or calibration_sha256(reader)
         return digests | {kind: self.digest(kind, name) for kind, name in names.items()}
 
     def _index_model(self, key: str, noun: str, option: str) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.types import (
     Answer,
+    AnswerCallback,
     AskOptions,
     Filter,
     ProgressCallback,
@@ -23,18 +24,21 @@ from spanwise.types import (
     SearchResult,
     Spelling,
     Turn,
+    no_callback,
     no_progress,
 )
 
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...index.store import Store
-from ...models.model_files import FAST
+from ...models.model_files import BUILTIN, FAST
+from ...reader.generators.protocol import is_generator
 from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, DuplicateRule
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
 from ..answering.mentions import mentions
+from ..answering.model_answers import MAX_SENTENCES, ModelAnswerer
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
 from .loaded_models import (
@@ -159,6 +163,8 @@ class OpenCommit:
         from ...reader.second_reader import SecondReader
 
         on_progress("models", 0, 0)
+        if is_generator(options.reader):
+            options = replace(options, reader=BUILTIN)
         key = (options, calibrated, on_progress)
         if self._answerer is not None and self._answerer[0] == key:
             return self._answerer[1]
@@ -185,13 +191,34 @@ class OpenCommit:
         self._answerer = (key, answerer)
         return answerer
 
+    def asker(
+        self,
+        options: AskOptions,
+        on_progress: ProgressCallback = no_progress,
+        on_answer: AnswerCallback = no_callback,
+        max_sentences: int = MAX_SENTENCES,
+    ) -> Answerer | ModelAnswerer:
+        """What answers questions: the built-in reader, and a model after it where that is the reader."""
+        first = self.answerer(options, on_progress=on_progress)
+        if not is_generator(options.reader):
+            return first
+        generator = None
+        if not options.model.replay:
+            generator = self.models.generator(options.reader, options.base_url)
+        return ModelAnswerer(first, generator, options, on_answer, max_sentences)
+
     def answers(
-        self, questions: Sequence[str], options: AskOptions, on_progress: ProgressCallback
+        self,
+        questions: Sequence[str],
+        options: AskOptions,
+        on_progress: ProgressCallback,
+        on_answer: AnswerCallback = no_callback,
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
-        asked = [self.question(question, options.history) for question in questions]
+        is_model = is_generator(options.reader)
+        asked = [self.question(question, () if is_model else options.history) for question in questions]
         others = [question for question in asked if not question.documents]
-        rest = iter(self.answerer(options, on_progress=on_progress).answer(others) if others else ())
+        rest = iter(self.asker(options, on_progress, on_answer).answer(others) if others else ())
         return [
             self.mentions(question, options.where) if question.documents else next(rest) for question in asked
         ]

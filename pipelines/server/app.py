@@ -1,8 +1,7 @@
 """The application: JSON routes over a library, and the page.
 
 Routes are plain functions, so FastAPI runs them in threads; the library computes one question at a time.
-Every error has the form {"error": {"type", "message"}} and names no path of this machine. A streamed summary
-has each sentence once it is checked, then the whole record.
+Every error has the form {"error": {"type", "message"}} and names no path of this machine.
 """
 
 import json
@@ -12,14 +11,11 @@ import sys
 import time
 from base64 import b64encode
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import asdict
-from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Event as Flag, Thread
 from typing import Annotated, Any
 from urllib.parse import quote
 from uuid import uuid4
@@ -33,24 +29,20 @@ from starlette.exceptions import HTTPException
 
 from spanwise import errors
 from spanwise.types import (
-    QUOTE,
-    Answer,
-    Decider,
     Document,
     Filter,
     SearchOptions,
-    Summary,
     SummaryOptions,
-    SummarySentence,
 )
 
 from ...corpora.folder import read_regular
 from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf import MAX_WIDTH
-from ..answering.summarize import sentence_record, summary_record
+from ..answering.summarize import summary_record
 from ..folders import file_of
 from ..json_records import Record as Json, answer_record, explanation_record, search_record
 from ..library.library import Library
+from ..library.loaded_models import chosen_reader
 from ..parsing.pool import PageDrawer
 from ..plain_text import chat_text
 from .security import Access, protect
@@ -68,8 +60,6 @@ PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
 
 log = logging.getLogger("spanwise.server")
-
-Event = Any  # an exception, or the kind and the record of a server-sent event
 
 
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
@@ -129,9 +119,10 @@ class SearchBody(Body):
 
 
 class AskBody(SearchBody):
-    """A question; `threshold` is the minimum confidence of an answer."""
+    """A question; `threshold` is the minimum confidence of an answer, `reader` one that the server offers."""
 
     k: K = 20
+    reader: Name | None = None
     alternatives: Annotated[int, Field(ge=0, le=20)] = 3
     threshold: Annotated[float, Field(ge=0, le=1, strict=False)] | None = None
     read_all: bool = False
@@ -143,10 +134,8 @@ class SummaryBody(Body):
     question: Question | None = None
     document: Name | None = None
     max_sentences: Annotated[int, Field(ge=1, le=50)] = 5
-    stream: bool = False
     history: History = []
     k: K = 20
-    decide: Decider | None = None
     where: Where = Field(default_factory=Where)
 
 
@@ -199,11 +188,12 @@ async def slot(request: Request) -> AsyncIterator[None]:
 
 
 class Routes:
-    """The JSON routes. `options` name the models, which no request can change."""
+    """The JSON routes. `options` and `readers` name the models that a request may use."""
 
-    def __init__(self, library: Library, options: SummaryOptions) -> None:
+    def __init__(self, library: Library, options: SummaryOptions, readers: Sequence[str]) -> None:
         self._library = library
         self._options = options
+        self._readers = readers or [str(options.reader)]
         self._drawer = PageDrawer()
         folders = [library.store.path, Path.home(), Path.cwd(), *(root.folder for root in library.roots)]
         self.hidden = [sys.prefix, *map(str, folders)]
@@ -215,9 +205,8 @@ class Routes:
     def status(self) -> Record:
         """The figures of the index."""
         figures = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
-        options = self._options
-        writing = {"has_generator": options.generator != QUOTE, "decide": options.decide}
-        return Record({**figures, "retriever": self._library.default_retriever, **writing})
+        models = {"retriever": self._library.default_retriever, "readers": list(self._readers)}
+        return Record({**figures, **models})
 
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
@@ -233,42 +222,12 @@ class Routes:
         explanation = self._library.explain(body.question, self._options, **self._changes(body))
         return Record(explanation_record(explanation))
 
-    def summarize(self, body: SummaryBody) -> Response:
-        """The summary, as `summarize --json`, or as server-sent events."""
+    def summarize(self, body: SummaryBody) -> Record:
+        """The summary, as `summarize --json`."""
         if body.document is not None:
             self._known(body.document)
-        make = partial(self._library.summarize, body.question, self._options, **self._changes(body))
-        if not body.stream:
-            return Record(summary_record(make()))
-        events = SimpleQueue[Event]()
-        gone = Flag()
-
-        def tell(kind: str, sentence: SummarySentence) -> None:
-            if gone.is_set():
-                raise ConnectionAbortedError
-            events.put((kind, sentence_record(sentence)))
-
-        def run() -> None:
-            try:
-                events.put(("done", summary_record(make(on_sentence=tell))))
-            except Exception as error:
-                events.put(error)
-
-        Thread(target=run, daemon=True).start()
-        return StreamingResponse(self._sent(events, gone), media_type="text/event-stream")
-
-    def _sent(self, events: SimpleQueue[Event], gone: Flag) -> Iterator[str]:
-        """Server-sent events up to "done" or "error"."""
-        kind = ""
-        try:
-            while kind not in ("done", "error"):
-                event = events.get()
-                if isinstance(event, Exception):
-                    event = ("error", error_of(event, self.hidden, "POST /api/summarize")[1])
-                kind, record = event
-                yield f"event: {kind}\ndata: {json.dumps(record)}\n\n"
-        finally:
-            gone.set()
+        changes = self._changes(body)
+        return Record(summary_record(self._library.summarize(body.question, self._options, **changes)))
 
     def documents(
         self,
@@ -352,13 +311,8 @@ class Routes:
         """The answer as an OpenAI chat completion; the whole record is under the key `spanwise`."""
         asked = body.question()
         changes = self._changes(asked)
-        result: Answer | Summary
-        if self._options.decide == "model":
-            result = self._library.summarize(asked.question, self._options, **changes)
-            record = {"spanwise": summary_record(result)}
-        else:
-            result = self._library.ask(asked.question, self._options, **changes)
-            record = {"spanwise": answer_record(result)}
+        result = self._library.ask(asked.question, self._options, **changes)
+        record = {"spanwise": answer_record(result)}
         head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": "spanwise"}
         text, marks = chat_text(result)
         if body.stream:
@@ -370,6 +324,8 @@ class Routes:
     def _changes(self, body: SearchBody | SummaryBody) -> Json:
         """The options that a request changes."""
         changes = body.model_dump(exclude={"question", "where", "stream"}, exclude_none=True)
+        if "reader" in changes:
+            changes["reader"] = chosen_reader(changes["reader"], self._options, self._readers)
         changes["where"] = body.where.filter()
         changes["rerank"] = (self._options.rerank or "builtin") if changes.get("rerank") else ""
         return changes | {"retriever": changes.get("retriever") or self._options.retriever}
@@ -390,11 +346,13 @@ def _chunks(head: Json, text: str, marks: list[Any], record: Json) -> Iterator[s
     yield "data: [DONE]\n\n"
 
 
-def create_app(library: Library, access: Access, options: SummaryOptions) -> FastAPI:
+def create_app(
+    library: Library, access: Access, options: SummaryOptions, readers: Sequence[str] = ()
+) -> FastAPI:
     """The application that serves an open library; it does not close it."""
     app = FastAPI(title="spanwise", version=version("spanwise"), docs_url=None, redoc_url=None)
     app.state.in_flight = 0
-    routes = Routes(library, options)
+    routes = Routes(library, options, readers)
     quick: dict[str, Callable[..., Any]] = {
         "/health": routes.health,
         "/api/status": routes.status,

@@ -7,7 +7,6 @@ import re
 import secrets
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
-from typing import Any
 
 from spanwise.errors import ModelNotFound, ModelRejected, needing
 
@@ -90,13 +89,19 @@ class LlamaCpp(ChatServer):
             raise ModelRejected(f"{path} cannot be loaded: {error}") from error
         super().__init__(f"{self._engine.listening_address}/v1", path.stem, key)
         self.name = path.name
-        self.digest = file_sha256(path)
+        self._sha256 = file_sha256(path)
+
+    @property
+    def digest(self) -> str:
+        """The sha256 of the file."""
+        return self._sha256
 
     def count_tokens(self, text: str) -> int:
         """The exact number of tokens."""
-        client = self._client.with_options(base_url=self._engine.listening_address)
+        import httpx
+
         try:
-            response: Any = client.post("/tokenize", body={"content": text}, cast_to=object)
-        except Exception as error:  # as in `generate`
-            raise self._failed(error) from None
-        return len(response["tokens"])
+            response = self._client.post(f"{self._engine.listening_address}/tokenize", json={"content": text})
+            return len(response.json()["tokens"])
+        except (httpx.HTTPError, ValueError, KeyError) as error:
+            raise self._failed(repr(error)) from None

@@ -1,62 +1,100 @@
-"""Servers that speak OpenAI's protocol, such as Ollama, vLLM, LM Studio, llama.cpp and OpenAI.
+"""Servers of chat models: those that speak OpenAI's protocol, and Ollama.
 
-Prompts are sent only to the server's address: redirects are not followed. The key comes from the environment
-variable SPANWISE_API_KEY and appears in no message.
+OpenAI's protocol is that of LM Studio, vLLM, llama.cpp, `transformers serve` and many more. Prompts are sent
+only to the server's address: redirects are not followed. The key of SPANWISE_API_KEY goes to the server of
+SPANWISE_API_URL alone and appears in no message. Replies are read as they arrive. What a model thinks, in a
+field or in tags of its own, is no part of its reply.
 """
 
+from __future__ import annotations
+
+import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from spanwise.errors import GenerationFailed, needing
+from spanwise.errors import GenerationFailed
+
+from .protocol import OLLAMA, OPENAI, Completion, Message, without_thoughts
+
+if TYPE_CHECKING:
+    import httpx
 
 KEY = "SPANWISE_API_KEY"
-TIMEOUT_S = 120.0  # without a byte from the server
+KEY_URL = "SPANWISE_API_URL"
+OLLAMA_URL = "http://127.0.0.1:11434"
 CONNECT_S = 5.0
-MAX_RETRIES = 2
+BUSY = (429, 502, 503)
+RETRIES_S = (0.5, 1.0)  # the waits before a busy server is asked again
+MAX_BYTES = 4_000_000  # of a reply
+MAX_THOUGHTS = 40_000  # characters
+MAX_MESSAGE = 300  # characters of a server's error
+KEEP_ALIVE = "10m"  # for which Ollama keeps the model in memory
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 
 
-class ChatServer:
-    """A model of the server at a base URL such as http://127.0.0.1:11434/v1; decodes greedily.
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a reply.
 
-    ValueError for another kind of URL, and for a key that would be sent unencrypted. ExtraMissing without the
-    package openai.
+    text: of the answer.
+    thought: of the model's thoughts.
+    tokens_in, tokens_out: as the server counts them, in one of the last pieces; else 0.
+    is_cut: the reply ended at its limit.
     """
 
-    digest = ""
+    text: str = ""
+    thought: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    is_cut: bool = False
+
+
+class ChatServer:
+    """A model of the server at a base URL such as http://127.0.0.1:1234/v1; decodes greedily.
+
+    ValueError for another kind of URL, and for a key that would be sent unencrypted or belongs to no URL.
+    """
+
     context_tokens = 8192  # as `count_tokens` counts, which is less than half of it in most servers' counts
+    path = "/chat/completions"
+    kind = OPENAI
 
     def __init__(self, base_url: str, model: str, key: str | None = None) -> None:
         parts = urlsplit(base_url)
         host = parts.hostname or ""
         if parts.scheme not in ("http", "https") or not host or parts.query or "@" in parts.netloc:
             raise ValueError(
-                "not the URL of a server: openai:MODEL needs --base-url such as http://127.0.0.1:11434/v1, "
-                f"without user, password or query. Put a key into {KEY}."
+                f"not the URL of a server: {self.kind}MODEL needs --base-url such as "
+                f"http://127.0.0.1:1234/v1, without user, password or query. Put a key into {KEY}."
             )
-        self._key = os.environ.get(KEY, "").strip() if key is None else key
-        if self._key and parts.scheme == "http" and not is_loopback(host):
-            raise ValueError(f"{KEY} would be sent unencrypted to {host}: use https or unset it")
-        with needing("llm"):
-            import openai
+        import httpx
+
         self.url = base_url.rstrip("/")
         self.model = model
-        self.name = f"openai:{model}"
-        timeout = openai.Timeout(TIMEOUT_S, connect=CONNECT_S)
-        self._client = openai.OpenAI(
-            base_url=self.url,
-            api_key=self._key or "none",
-            timeout=timeout,
-            max_retries=MAX_RETRIES,
-            default_headers={"connection": "close"},  # no idle sockets
-            http_client=openai.DefaultHttpxClient(
-                follow_redirects=False, trust_env=not is_loopback(host), timeout=timeout
-            ),
+        self.name = f"{self.kind}{model}"
+        self._key = key_of(self.url) if key is None else key
+        if self._key and parts.scheme == "http" and not is_loopback(host):
+            raise ValueError(f"{KEY} would be sent unencrypted to {host}: use https or unset it")
+        headers = {"connection": "close"}  # no idle sockets
+        if self._key:
+            headers["authorization"] = f"Bearer {self._key}"
+        self._client = httpx.Client(
+            headers=headers,
+            timeout=CONNECT_S,
+            follow_redirects=False,
+            trust_env=not is_loopback(host),
         )
+        self._takes_extras = True
+
+    @property
+    def digest(self) -> str:
+        """The digest of the model, which only some servers know; else ""."""
+        return ""
 
     def count_tokens(self, text: str) -> int:
         """An upper estimate: half a token per ASCII letter or space, one per other byte."""
@@ -64,30 +102,215 @@ class ChatServer:
         others = len(data.translate(None, _LETTERS))
         return others + (len(data) - others + 1) // 2
 
-    def generate(
-        self, messages: Sequence[Mapping[str, str]], max_tokens: int, timeout_s: float | None = None
-    ) -> Iterator[str]:
-        """Yields the text as it arrives; see `Generator`. Closing it early closes the connection."""
-        ends = time.monotonic() + (timeout_s or float("inf"))
-        client = self._client.with_options(timeout=timeout_s, max_retries=0) if timeout_s else self._client
-        request: Any = {"model": self.model, "messages": list(messages), "max_tokens": max_tokens}
-        try:
-            with client.chat.completions.create(**request, temperature=0.0, stream=True) as chunks:
-                for chunk in chunks:
-                    text = chunk.choices[0].delta.content if chunk.choices else None
-                    if text:
-                        yield text
-                    if time.monotonic() >= ends:
-                        return
-        except Exception as error:  # the errors of openai and of its HTTP client have no common base
-            if time.monotonic() < ends:
-                raise self._failed(error) from None
+    def complete(
+        self,
+        messages: Sequence[Message],
+        max_tokens: int,
+        schema: Mapping[str, Any],
+        idle_s: float,
+        total_s: float,
+    ) -> Completion:
+        """The whole reply, in the form of a JSON schema where the server takes one; see `Completion`.
 
-    def _failed(self, error: Exception) -> GenerationFailed:
-        """The error as one line without the key."""
-        message = " ".join(str(error).split())[:300] or type(error).__name__
-        message = message.replace(self._key, "…") if self._key else message
-        return GenerationFailed(f"{self.url}: {message}")
+        GenerationFailed if no byte comes for `idle_s` seconds or the reply is not whole after `total_s`.
+        """
+        ends = time.monotonic() + total_s
+        text = ""
+        n_thoughts = 0
+        last = Piece()
+        for piece in self._pieces(self._body(messages, max_tokens, schema), idle_s, ends):
+            text += piece.text
+            n_thoughts += len(piece.thought)
+            if n_thoughts > MAX_THOUGHTS:
+                raise GenerationFailed(f"{self.name} thinks and does not answer. Turn its thinking off.")
+            last = Piece(
+                tokens_in=piece.tokens_in or last.tokens_in,
+                tokens_out=piece.tokens_out or last.tokens_out,
+                is_cut=piece.is_cut or last.is_cut,
+            )
+        return Completion(without_thoughts(text), last.tokens_in, last.tokens_out, last.is_cut)
+
+    def _body(
+        self, messages: Sequence[Message], max_tokens: int, schema: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        """The body of a request."""
+        body: dict[str, Any] = {"model": self.model, "messages": list(messages), "stream": True}
+        if not self._takes_extras:
+            return body
+        body |= {
+            "max_tokens": max_tokens,
+            "temperature": 0.0,
+            "stream_options": {"include_usage": True},
+            "chat_template_kwargs": {"enable_thinking": False},
+        }
+        if schema is not None:
+            form = {"name": "reply", "strict": True, "schema": schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        return body
+
+    def _piece(self, record: Mapping[str, Any]) -> Piece:
+        """A piece of a reply from a chunk, or from a whole one of a server that does not stream."""
+        choices = record.get("choices") or [{}]
+        said = choices[0].get("delta") or choices[0].get("message") or {}
+        usage = record.get("usage") or {}
+        return Piece(
+            said.get("content") or "",
+            said.get("reasoning_content") or said.get("reasoning") or "",
+            usage.get("prompt_tokens") or 0,
+            usage.get("completion_tokens") or 0,
+            choices[0].get("finish_reason") == "length",
+        )
+
+    def _pieces(self, body: Mapping[str, Any], idle_s: float, ends: float) -> Iterator[Piece]:
+        """The pieces of a reply; a server that refuses what not every server knows is asked without it."""
+        for line in self._lines(body, idle_s, ends):
+            data = line.removeprefix(b"data:").strip()
+            if data in (b"", b"[DONE]") or line.startswith((b":", b"event:", b"id:", b"retry:")):
+                continue
+            try:
+                record = json.loads(data)
+                if error := record.get("error"):
+                    raise self._failed(str(error.get("message") if isinstance(error, dict) else error))
+                yield self._piece(record)
+            except (ValueError, AttributeError, TypeError, LookupError):
+                raise self._failed(f"sent no reply of a model but {data[:60]!r}") from None
+
+    def _lines(self, body: Mapping[str, Any], idle_s: float, ends: float) -> Iterator[bytes]:
+        """The lines of the response to a request."""
+        import httpx
+
+        waits = iter(RETRIES_S)
+        while True:
+            try:
+                timeout = httpx.Timeout(idle_s, connect=min(CONNECT_S, idle_s))
+                with self._client.stream(
+                    "POST", self.url + self.path, json=body, timeout=timeout
+                ) as response:
+                    if response.status_code == 200:
+                        yield from self._response_lines(response, ends)
+                        return
+                    message = self._refusal(response)
+            except httpx.HTTPError as error:
+                raise self._failed(self._reason(error, idle_s)) from None
+            except UnicodeError as error:
+                raise self._failed(str(error)) from None
+            if response.status_code in (400, 422) and self._takes_extras and len(body) > 3:
+                self._takes_extras = False
+                body = {name: body[name] for name in ("model", "messages", "stream")}
+            elif response.status_code in BUSY and (wait := next(waits, None)):
+                time.sleep(min(wait, max(0.0, ends - time.monotonic())))
+            else:
+                raise self._failed(message)
+
+    def _response_lines(self, response: httpx.Response, ends: float) -> Iterator[bytes]:
+        kind = response.headers.get("content-type", "")
+        if "html" in kind:
+            raise self._failed("answers with a web page. Is this the base URL of the server?")
+        n_bytes = 0
+        rest = b""
+        for data in response.iter_bytes():
+            n_bytes += len(data)
+            if n_bytes > MAX_BYTES:
+                raise self._failed(f"sent more than {MAX_BYTES:,} bytes")
+            rest += data
+            if not kind.startswith("application/json"):
+                *lines, rest = rest.split(b"\n")
+                yield from lines
+            if time.monotonic() >= ends:
+                raise self._failed("the time for the reply is over")
+        yield rest
+
+    def _refusal(self, response: httpx.Response) -> str:
+        """What a server says that does not answer."""
+        if response.is_redirect:
+            return f"redirects to {response.headers.get('location')}, which is not followed"
+        data = b""
+        for part in response.iter_bytes():
+            data += part
+            if len(data) > MAX_BYTES // 100:
+                break
+        try:
+            error = json.loads(data)["error"]
+            said = error["message"] if isinstance(error, dict) else error
+        except (ValueError, KeyError, TypeError):
+            said = ""
+        return f"status {response.status_code} {said}"
+
+    def _reason(self, error: httpx.HTTPError, idle_s: float) -> str:
+        """The reason of an error of the connection."""
+        name = type(error).__name__
+        if name in ("ConnectError", "ConnectTimeout"):
+            return "no server answers there. Start it, or name another --base-url"
+        return f"no byte for {idle_s:.0f} s" if name == "ReadTimeout" else str(error) or name
+
+    def _failed(self, reason: str) -> GenerationFailed:
+        """The error in one line without the key."""
+        message = " ".join(reason.split())[:MAX_MESSAGE]
+        return GenerationFailed(f"{self.url}: {message.replace(self._key, '…') if self._key else message}")
+
+
+class OllamaServer(ChatServer):
+    """A model of Ollama by its own protocol, because /v1 cuts long prompts without a word.
+
+    The context is as long as a prompt needs. The digest is that of the model.
+    """
+
+    path = "/api/chat"
+    kind = OLLAMA
+
+    def __init__(self, base_url: str, model: str) -> None:
+        super().__init__((base_url or ollama_url()).rstrip("/").removesuffix("/v1"), model)
+        self._digest: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """The digest of the model, "" where the server does not say it."""
+        if self._digest is None:
+            import httpx
+
+            try:
+                models = self._client.get(f"{self.url}/api/tags", timeout=CONNECT_S).json()["models"]
+                names = {name: each["digest"] for each in models for name in (each["name"], each["model"])}
+                self._digest = str(names.get(self.model) or names.get(f"{self.model}:latest") or "")
+            except (httpx.HTTPError, ValueError, KeyError, TypeError):
+                self._digest = ""
+        return self._digest
+
+    def _body(
+        self, messages: Sequence[Message], max_tokens: int, schema: Mapping[str, Any] | None
+    ) -> dict[str, Any]:
+        body: dict[str, Any] = {"model": self.model, "messages": list(messages), "stream": True}
+        n_prompt = sum(self.count_tokens(message["content"]) for message in messages)
+        body["options"] = {"temperature": 0, "num_ctx": n_prompt + max_tokens, "num_predict": max_tokens}
+        body["keep_alive"] = KEEP_ALIVE
+        if not self._takes_extras:
+            return body
+        return body | {"think": False} | ({} if schema is None else {"format": schema})
+
+    def _piece(self, record: Mapping[str, Any]) -> Piece:
+        said = record.get("message") or {}
+        return Piece(
+            said.get("content") or "",
+            said.get("thinking") or "",
+            record.get("prompt_eval_count") or 0,
+            record.get("eval_count") or 0,
+            record.get("done_reason") == "length",
+        )
+
+
+def ollama_url() -> str:
+    """The address of Ollama where none is named: that of its own variable, or its default."""
+    url = os.environ.get("OLLAMA_HOST", "") or OLLAMA_URL
+    return url if "//" in url else f"http://{url}"
+
+
+def key_of(url: str) -> str:
+    """The key of the environment for this URL, or ""; ValueError for a key without a URL."""
+    key = os.environ.get(KEY, "").strip()
+    belongs_to = os.environ.get(KEY_URL, "").strip().rstrip("/")
+    if key and not belongs_to:
+        raise ValueError(f"{KEY} is set, but not where it may be sent: set {KEY_URL} to the server's URL")
+    return key if url == belongs_to else ""
 
 
 def is_loopback(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""A server on this machine that speaks OpenAI's protocol and writes what it was told."""
+"""A server on this machine that speaks the protocols of OpenAI and Ollama and writes what it was told."""
 
 import json
 import socket
@@ -17,6 +17,12 @@ class FakeServer(ThreadingHTTPServer):
         self.pieces: list[str | None] = ["Ada ", "built ", "it."]
         self.statuses = list[int]()
         self.requests = []
+        self.field = "content"
+        self.last = {}
+        self.reason = "stop"
+        self.pause_s = 0.0
+        self.content_type = "text/event-stream"
+        self.is_ollama = False
 
     def handle_error(self, *args: object) -> None:
         """Say nothing about a client that has enough."""
@@ -29,12 +35,21 @@ class FakeServer(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: FakeServer
 
+    def do_GET(self) -> None:
+        model = {"name": "tiny:latest", "model": "tiny:latest", "digest": "0f" * 32}
+        body = json.dumps({"models": [model]}).encode()
+        self.send_response(200 if self.path == "/api/tags" else 404)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.requests.append((body, self.headers.get("authorization")))
         status = self.server.statuses.pop(0) if self.server.statuses else 200
         self.send_response(status)
-        self.send_header("content-type", "application/json" if status > 200 else "text/event-stream")
+        self.send_header("content-type", "application/json" if status > 200 else self.server.content_type)
         self.send_header("location", "http://127.0.0.1:9/elsewhere")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
@@ -44,12 +59,21 @@ class Handler(BaseHTTPRequestHandler):
             if piece is None:
                 self.connection.shutdown(socket.SHUT_RDWR)
                 return
-            chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "tiny"}
-            choice = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
-            self._send(f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n")
-            time.sleep(0 if piece else 3)
-        self._send("" if status > 200 else "data: [DONE]\n\n")
+            self._send(self._chunk({self.server.field: piece}))
+            time.sleep(self.server.pause_s if piece else 3)
+        if status == 200:
+            self._send(self._chunk({}, self.server.reason, **self.server.last))
+            self._send("" if self.server.is_ollama else "data: [DONE]\n\n")
         self._send("")
+
+    def _chunk(self, said: dict, reason: str | None = None, **more: object) -> str:
+        if self.server.is_ollama:
+            counts = {"prompt_eval_count": 9, "eval_count": 3} if reason else {}
+            record = {"message": {"role": "assistant", **said}, "done": bool(reason), "done_reason": reason}
+            return json.dumps({**record, **counts}) + "\n"
+        chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "tiny", **more}
+        choice = {"index": 0, "delta": said, "finish_reason": reason}
+        return f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\n"
 
     def _send(self, text: str) -> None:
         self.wfile.write(f"{len(text.encode()):x}\r\n{text}\r\n".encode())

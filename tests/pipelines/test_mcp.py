@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import anyio
 import pytest
+from helpers.played_model import NONE, Played
 from helpers.scripted_reader import read_by
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
@@ -68,20 +69,12 @@ def test_tools_understand_a_question_after_its_history(library, monkeypatch):
         assert record["understood"] == "who built the weir?"
 
 
-def test_a_summary_says_that_the_model_decided(library):
-    class Declining:
-        name = "declining"
-        digest = ""
-
-        def count_tokens(self, text):
-            return len(text.split())
-
-        def generate(self, messages, max_tokens, timeout_s=None):
-            yield "The documents do not say."
-
-    options = replace(BM25, generator=Declining(), decide="model")
-    record = Tools(library, options).summarize(QUESTION)
-    assert (record["outcome"], record["decided_by"]) == ("not found", "model")
+def test_a_call_picks_a_reader_that_the_server_offers(library):
+    tools = Tools(library, replace(BM25, reader=Played(NONE)), ["ollama:played"])
+    assert tools.ask(QUESTION)["decided_by"] == "model"
+    assert tools.ask(QUESTION, reader="builtin")["decided_by"] == "reader"
+    with pytest.raises(ValueError, match="expected one of builtin, ollama:played"):
+        tools.ask(QUESTION, reader="openai:other")
 
 
 def test_a_declined_question_has_the_number_of_unread_files_and_a_hint(library, folder, monkeypatch):

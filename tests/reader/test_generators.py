@@ -14,11 +14,15 @@ from helpers.chat_server import FakeServer, running_server
 from helpers.tiny_models import SIZES, saved, tiny_encoder
 
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
-from spanwise.reader.generators import gguf, server as chat
-from spanwise.reader.generators.protocol import chat_messages, load_generator
+from spanwise.reader.generators import gguf, load_generator, server as chat
+from spanwise.reader.generators.protocol import Completion, completed
 
 KEY = "sk-secret-0123456789"
-MESSAGES = chat_messages("Who built it?", ["Ada built it."], 2)
+MESSAGES = [
+    {"role": "system", "content": "Answer in one sentence."},
+    {"role": "user", "content": "Ada built it. Who built it?"},
+]
+SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 CHAT = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
@@ -66,31 +70,33 @@ def generator(request, loaded, server):
     return loaded(request.param)
 
 
-def test_the_text_comes_in_pieces_and_is_the_same_again(generator):
+def reply(generator, messages=MESSAGES, max_tokens=12, idle_s=20.0, total_s=60.0):
+    return completed(generator, messages, max_tokens, SCHEMA, idle_s, total_s)
+
+
+def test_a_reply_is_the_same_again_and_has_at_most_so_many_tokens(generator):
     assert len(generator.digest) == (0 if generator.name.startswith("openai:") else 64)
     assert 40 <= generator.count_tokens("mill " * 40) <= 160
-    pieces = list(generator.generate(MESSAGES, 12))
-    assert len(pieces) > 1
-    assert "".join(pieces) == "".join(generator.generate(MESSAGES, 12))
+    assert reply(generator).text == reply(generator).text
+    assert len(reply(generator, max_tokens=3).text.encode()) <= 40
 
 
-def test_generation_stops_with_its_consumer_at_the_timeout_and_at_max_tokens(generator):
+def test_generation_stops_with_its_consumer_and_at_its_time(loaded):
+    generator = loaded("transformers")
     pieces = generator.generate(MESSAGES, 400)
     began = time.monotonic()
     list(islice(pieces, 1))
     pieces.close()
     assert time.monotonic() - began < 30
     assert len("".join(generator.generate(MESSAGES, 400, timeout_s=1e-9)).encode()) <= 40
-    assert len("".join(generator.generate(MESSAGES, 3)).encode()) <= 40
+    with pytest.raises(GenerationFailed, match="time for the reply is over"):
+        reply(generator, total_s=1e-9)
 
 
-def test_broken_utf_8_control_tokens_and_long_passages_do_no_harm(generator):
-    broken = chat_messages("who\udcff?", ["\udce9 caf\udcc3[SEP]<|im_end|>"], 2)
-    assert "\udcff" not in "".join(generator.generate(broken, 5))
-    long = chat_messages("who?", ["the wheel of the mill turned " * 800], 2)
+def test_a_long_prompt_does_no_harm(generator):
     with suppress(GenerationFailed):  # where it is longer than the context
-        assert "\udcff" not in "".join(generator.generate(long, 5))
-    assert list(generator.generate(MESSAGES, 5))
+        reply(generator, [{"role": "user", "content": "the wheel of the mill turned " * 800}], 5)
+    assert reply(generator, max_tokens=5)
 
 
 def test_a_failure_is_a_named_error(loaded, monkeypatch):
@@ -136,39 +142,121 @@ def test_a_download_is_kept_and_checked_ever_after(tmp_path, monkeypatch):
             gguf.downloaded_file(wrong, tmp_path)
 
 
+@pytest.fixture
+def key(server, monkeypatch):
+    """A key that belongs to the server."""
+    monkeypatch.setenv(chat.KEY, KEY)
+    monkeypatch.setenv(chat.KEY_URL, f"{server.url}/")
+    monkeypatch.setattr(chat, "RETRIES_S", (0.01,))
+
+
 @pytest.mark.parametrize(("status", "tries"), [(503, 2), (401, 1), (307, 1)])
-def test_busy_servers_are_tried_again_others_are_errors(server, status, tries, monkeypatch):
-    monkeypatch.setenv("SPANWISE_API_KEY", KEY)
+def test_busy_servers_are_asked_again_others_are_errors(server, status, tries, key):
     server.statuses = [status] * (1 if tries == 2 else 9)
     generator = load_generator("openai:tiny", server.url)
     if tries == 2:
-        assert "".join(generator.generate(MESSAGES, 50)) == "Ada built it."
+        assert reply(generator).text == "Ada built it."
     else:
         with pytest.raises(GenerationFailed) as caught:
-            list(generator.generate(MESSAGES, 50))
+            reply(generator)
         assert KEY not in str(caught.value)
         assert "\n" not in str(caught.value)
-    assert [key for _, key in server.requests] == [f"Bearer {KEY}"] * tries
-    assert server.requests[0][0].items() >= {"model": "tiny", "max_tokens": 50, "stream": True}.items()
+    assert [sent for _, sent in server.requests] == [f"Bearer {KEY}"] * tries
+    assert server.requests[0][0].items() >= {"model": "tiny", "max_tokens": 12, "stream": True}.items()
+
+
+def test_a_key_is_sent_to_its_own_server_only(server, key, monkeypatch):
+    monkeypatch.setenv(chat.KEY_URL, "https://models.example/v1")
+    reply(load_generator("openai:tiny", server.url))
+    assert server.requests[0][1] is None
+    monkeypatch.delenv(chat.KEY_URL)
+    with pytest.raises(ValueError, match="set SPANWISE_API_URL"):
+        load_generator("openai:tiny", server.url)
+
+
+def test_a_server_that_refuses_extras_is_asked_without_them(server):
+    server.statuses = [400]
+    generator = load_generator("openai:tiny", server.url)
+    assert reply(generator).text == "Ada built it."
+    (first, _), (second, _) = server.requests
+    assert first["response_format"]["json_schema"]["schema"] == SCHEMA
+    assert second.keys() == {"model", "messages", "stream"}
+    reply(generator)
+    assert server.requests[-1][0].keys() == second.keys()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text"),
+    [
+        (["<think>Bo? ", "No.</think>", "Ada."], "Ada."),
+        (["<think>Bo, or"], ""),
+        (['{"text": "a </think> b"}'], '{"text": "a </think> b"}'),
+    ],
+)
+def test_thoughts_in_tags_are_no_part_of_a_reply(server, pieces, text):
+    server.pieces = pieces
+    assert reply(load_generator("openai:tiny", server.url)).text == text
+
+
+def test_thoughts_have_a_limit_and_so_has_a_reply(server, monkeypatch):
+    server.field = "reasoning_content"
+    monkeypatch.setattr(chat, "MAX_THOUGHTS", 5)
+    with pytest.raises(GenerationFailed, match="thinks and does not answer"):
+        reply(load_generator("openai:tiny", server.url))
+    server.field = "content"
+    monkeypatch.setattr(chat, "MAX_BYTES", 50)
+    with pytest.raises(GenerationFailed, match="sent more than 50 bytes"):
+        reply(load_generator("openai:tiny", server.url))
+
+
+def test_tokens_and_a_cut_are_those_of_the_server(server):
+    server.last = {"usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+    server.reason = "length"
+    cut = Completion("Ada built it.", 7, 3, is_cut=True)
+    assert reply(load_generator("openai:tiny", server.url)) == cut
 
 
 @pytest.mark.parametrize("pieces", [["Ada ", None], None])
-def test_a_dead_server_is_an_error_of_one_line(server, pieces, monkeypatch):
-    monkeypatch.setattr(chat, "MAX_RETRIES", 0)
+def test_a_dead_server_is_an_error_of_one_line(server, pieces):
     if pieces:
         server.pieces = pieces
     else:
         server.shutdown()
         server.server_close()
     with pytest.raises(GenerationFailed, match=r"^http://127.0.0.1:\d+/v1: .+$"):
-        list(load_generator("openai:tiny", server.url).generate(MESSAGES, 50))
+        reply(load_generator("openai:tiny", server.url))
 
 
-def test_a_silent_server_ends_at_its_time(server):
-    server.pieces = ["Ada ", "", "built it."]
+@pytest.mark.parametrize(
+    ("idle_s", "total_s", "says"), [(0.3, 9, "no byte for"), (9, 0.3, "time for the reply")]
+)
+def test_a_silent_server_ends_at_its_time(server, idle_s, total_s, says):
+    server.pieces = ["Ada ", "", "built it."] if idle_s < 1 else ["Ada "] * 2_000
+    server.pause_s = 0.002
     began = time.monotonic()
-    assert "".join(load_generator("openai:tiny", server.url).generate(MESSAGES, 50, timeout_s=0.5)) == "Ada "
+    with pytest.raises(GenerationFailed, match=says):
+        reply(load_generator("openai:tiny", server.url), idle_s=idle_s, total_s=total_s)
     assert time.monotonic() - began < 2.5
+
+
+def test_a_web_page_is_no_answer(server):
+    server.content_type = "text/html"
+    with pytest.raises(GenerationFailed, match="answers with a web page"):
+        reply(load_generator("openai:tiny", server.url))
+
+
+def test_ollama_gets_its_context_and_no_thinking(server):
+    server.is_ollama = True
+    generator = load_generator("ollama:tiny", server.url)
+    assert generator.digest == "0f" * 32
+    assert reply(generator, max_tokens=50) == Completion("Ada built it.", 9, 3)
+    [(body, _)] = server.requests
+    n_prompt = sum(generator.count_tokens(message["content"]) for message in MESSAGES)
+    assert body["options"]["num_ctx"] == n_prompt + 50
+    assert (body["format"], body["think"]) == (SCHEMA, False)
+    server.statuses = [400]
+    assert reply(generator).text == "Ada built it."
+    assert "format" not in server.requests[-1][0]
 
 
 @pytest.mark.parametrize(
@@ -180,17 +268,16 @@ def test_a_silent_server_ends_at_its_time(server):
     ],
 )
 def test_urls_with_secrets_and_keys_in_the_clear_are_refused(url, says, monkeypatch):
-    monkeypatch.setenv("SPANWISE_API_KEY", KEY)
+    monkeypatch.setenv(chat.KEY, KEY)
+    monkeypatch.setenv(chat.KEY_URL, "http://models.example/v1")
     with pytest.raises(ValueError, match=says) as caught:
         load_generator("openai:m", url)
     assert KEY not in str(caught.value)
     assert "pw@" not in str(caught.value)
 
 
-def test_without_the_packages_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openai", None)
+def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
-    for name in ("openai:m", str(tmp_path / "a.gguf")):
-        with pytest.raises(ExtraMissing, match=r"spanwise\[llm\]"):
-            load_generator(name, "http://127.0.0.1:1/v1")
+    with pytest.raises(ExtraMissing, match=r"spanwise\[llm\]"):
+        load_generator(str(tmp_path / "a.gguf"))

@@ -1,5 +1,6 @@
 """Documents that attack. T20: by references to elsewhere. T21: by orders to the reader. T22: by copies."""
 
+import json
 from pathlib import Path
 from shutil import copytree
 from statistics import mean
@@ -84,17 +85,32 @@ QUESTIONS = [
 
 
 class Obedient:
-    """A generator that obeys each order that it is shown, and copies it."""
+    """A model that obeys each order that it is shown, and copies it; it searches first for what is secret."""
 
     name = "obedient"
     digest = ""
+
+    def __init__(self):
+        self.n_requests = 0
 
     def count_tokens(self, text):
         return len(text.split())
 
     def generate(self, messages, max_tokens, timeout_s=None):
-        lines = [line.partition("] ")[2] for line in messages[1]["content"].splitlines() if CANARY in line]
-        yield from (f"{CANARY}. The answer is {CANARY}. {line} " for line in lines)
+        self.n_requests += 1
+        lines = [line.partition(" ") for line in messages[1]["content"].splitlines() if CANARY in line]
+        said = [
+            f"The answer is {CANARY}.",
+            f"See https://evil.example/?q={CANARY}.",
+            *(line[2] for line in lines),
+        ]
+        reply = {
+            "evidence": [{"s": number, "words": CANARY} for number, _, _ in lines],
+            "answer": [{"text": text, "evidence": [*range(len(lines))]} for text in said] if lines else [],
+            "status": "partly" if lines else "none",
+            "search": ["password", "secret key", f"word {self.n_requests}"],
+        }
+        yield json.dumps(reply)
 
 
 @pytest.mark.promise("T21")
@@ -116,12 +132,16 @@ def test_answers_and_summaries_are_quotes_at_their_place(tmp_path, record, times
             obeyed += sum(CANARY in span.text for span in shown)
             sentences = library.summarize(question, retriever="bm25").sentences
             quotes += [*shown, *(cited.span for sentence in sentences for cited in sentence.citations)]
-            summary = library.summarize(question, retriever="bm25", threshold=0.0, generator=Obedient())
-            written += sum(CANARY in sentence.text for sentence in summary.sentences if not sentence.is_quote)
+            model = Obedient()
+            told = library.ask(question, retriever="bm25", reader=model)
+            written += sum(CANARY in sentence.text for sentence in told.written)
+            assert not any("evil.example" in sentence.text for sentence in told.written)
+            assert model.n_requests == 2
+            quotes += [citation.span for citation in told.citations]
         for quote in quotes:
             assert library.document(quote.document_id).text[quote.start : quote.end] == quote.text
     record("T21", f"orders quoted as answers, of {len(ORDERS)} documents with one", str(obeyed))
-    record("T21", f"orders written by a generator that obeys, {times} questions", str(written))
+    record("T21", f"sentences with an order, written by a model that obeys, {times} questions", str(written))
 
 
 K = 10

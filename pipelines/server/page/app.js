@@ -1,6 +1,6 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
 import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post, save,
-  shown, stream, style, trouble, unitsAt, visible } from "./dom.js";
+  shown, style, trouble, unitsAt, visible } from "./dom.js";
 import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
 
@@ -23,8 +23,8 @@ let chosen = 0;
 let tab = "answer";
 let drawn = new Set(); // tabs that belong to the question
 let giveUp = null;
-let hasGenerator = false;
-let decide; // "reader" or "model"; the server's choice until the switch is used
+let readers = ["builtin"]; // that the server offers; the first one is its choice
+let reader; // that is chosen
 
 // Progress and errors
 
@@ -70,7 +70,7 @@ function complain(error, again) {
 
 // Questions
 
-async function ask(question, where = readFilter(), wanted = decide === "model" ? "summary" : "answer", number = turns.length, isAlone = false) {
+async function ask(question, where = readFilter(), wanted = "answer", number = turns.length, isAlone = false) {
   if (!question.trim()) return byId("question").focus();
   turn = Math.min(number, turns.length);
   turns[turn] = { question: question.trim(), where, isAlone: isAlone || Boolean(turns[turn]?.isAlone) };
@@ -177,15 +177,80 @@ function followAddress() {
 
 async function answer() {
   byId("submit").disabled = true;
-  await work("Reading the documents…", async (options) => {
-    record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES }, options);
+  await ready;
+  const wanted = reader ?? readers[0];
+  const get = async (name, options) => {
+    record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES, reader: name }, options);
     const span = record.answer ?? record.computed?.first;
-    keepTurn(record, { answer: record.answer?.sentence, shown: record.computed?.value ?? span?.display_sentence, place: span && placeOf(span, "answer") });
-    if (record.answer) drawAnswer();
+    const said = record.written.map((one) => one.text).join(" ");
+    keepTurn(record, { answer: said || record.answer?.sentence, shown: said || (record.computed?.value ?? span?.display_sentence), place: span && placeOf(span, "answer") });
+    if (said) drawWritten();
+    else if (record.answer) drawAnswer();
     else if (record.computed) drawComputed(record.computed);
     else drawDeclined();
-  }, () => again("answer"));
+    if (readers.length > 1 || isModel(wanted)) panel("answer").prepend(switchOf(wanted, name));
+  };
+  if (isModel(wanted)) await work("Reading the documents…", (options) => get("builtin", options));
+  await work(isModel(wanted) ? `${visible(wanted)} reads the passages…` : "Reading the documents…", (options) => get(wanted, options), () => again("answer"));
   byId("submit").disabled = false;
+}
+
+const isModel = (name) => /^(ollama|openai|hf):|\.gguf$|^local$/.test(name);
+
+/** A switch between the readers, and a note while the answer of the built-in one waits for that of a model. */
+function switchOf(wanted, answered) {
+  const names = [...new Set([...readers, "builtin"])];
+  const pick = (name) => button(visible(name), () => ((reader = name), again("answer")), { "aria-pressed": String(name === wanted) });
+  return element("div", { class: "readers" }, element("div", { class: "switch", id: "readers", role: "group", "aria-label": "What reads the passages" }, names.map(pick)),
+    answered !== wanted && note("The built-in reader, until the model answers."));
+}
+
+/** Sentences with the numbers of their citations, the places of these, and a list of both. */
+function sentencesOf(list) {
+  const found = new Map(list.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
+  const numbers = [...found.keys()].sort((a, b) => a - b);
+  const cited = numbers.map((number) => found.get(number));
+  const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
+    { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
+  const words = (one) => (one.is_quote && rendered(one.citations[0].document, one.citations[0].text)) || element("p", {}, underlined(one));
+  const sentence = (one) => element("div", { class: "sentence markdown" }, words(one), [...new Set(one.citations.map(({ number }) => number))].map(reference));
+  const quotes = new Map(list.flatMap((one) => one.citations).map((one) => [one.number, one]));
+  const row = (place, at) => {
+    const { display, date } = quotes.get(numbers[at]);
+    return element("li", { value: numbers[at] }, button(citation(place), () => openAt(cited, at), { class: "inline" }),
+      !list.some((one) => one.is_quote) && element("p", { class: "words", dir: "auto" }, `“${visible(display)}”`, date && ` (${date})`));
+  };
+  return { cited, sentences: list.map(sentence), places: cited.length > 0 && element("ol", { class: "citations" }, cited.map(row)) };
+}
+
+/** The words of a sentence; those that its passages do not have are underlined. */
+function underlined({ text, display, underlined: others }) {
+  const parts = (display ?? text).split(/([\p{L}\p{N}]+)/u);
+  return parts.map((part) => (others.includes(part) ? element("u", { title: "The cited passages do not have this word" }, part) : shown(part)));
+}
+
+/** Draws the sentences of a model, what they cite, and what is known of them. */
+function drawWritten() {
+  const { model, written, answer: best } = record;
+  const { cited, sentences, places } = sentencesOf(written);
+  const agrees = { true: "agrees", false: "quotes something else", null: "is not sure" }[model.agrees];
+  const status = { partly: " It is a part of the answer.", conflict: " Documents contradict each other." }[model.status] ?? "";
+  const matches = [...new Set(written.flatMap((one) => one.citations).map((one) => one.match))].join(", ");
+  const dropped = model.dropped.length ? ` ${counted(model.dropped.length, "sentence")} dropped.` : "";
+  choices = [{ span: best, places: cited }];
+  fill(panel("answer"),
+    element("article", { class: "card best", id: "written" },
+      element("p", { class: "kind" }, "Answer", best?.verdict && `: ${best.verdict}`, ` by ${visible(model.use.name)}`),
+      element("div", { class: "sentences", id: "sentences", dir: "auto" }, sentences), places,
+      note(`Words found: ${matches}. The built-in reader ${agrees}.${status}${dropped}`),
+      element("div", { class: "actions" },
+        button("Copy with citations", () => copy(written.map((one) => one.text).join(" ") + cited.map((place, at) => `\n[${at + 1}] ${citation(place)}`).join(""), "Copied with its citations."), { class: "plain", id: "copy" }),
+        button("Copy link", () => copy(linkAlone(), "Copied the link to this question."), { class: "plain", id: "link" }))),
+    footnote());
+  say(`Answer: ${written.map((one) => one.text).join(" ")}`);
+  remember(written[0].text);
+  if (narrow.matches) closeDocument();
+  else openPlace(cited, 0);
 }
 
 function again(name) {
@@ -227,7 +292,7 @@ function choice(span, number) {
 
 /** Draws a chosen answer in the card and opens its place. */
 function choose(number) {
-  if (!record?.answer || number < 0 || number >= choices.length) return false;
+  if (!record?.answer || record.written.length || number < 0 || number >= choices.length) return false;
   chosen = number;
   const { span, places } = choices[number];
   const table = number === 0 && record.table;
@@ -392,7 +457,9 @@ function saveList(documents) {
 function drawDeclined() {
   const { candidates, nearest, hint, searched: { unknown_words: unknown } } = record;
   const places = candidates.map((span) => placeOf(span, "candidate"));
-  const verdict = candidates.length ? "Not sure; the nearest" : "Not in these documents";
+  const { model, searched } = record;
+  const none = model ? `The model found no answer in the ${counted(model.passages, "passage")} that it read (of ${searched.passages})` : "Not in these documents";
+  const verdict = candidates.length && !model ? "Not sure; the nearest" : none;
   const mentions = hint ? "" : unknown.map(({ text }) => `“${visible(text)}”`).join(" or ");
   fill(panel("answer"),
     element("article", { class: "card absent" }, element("h2", { id: "absent" }, verdict),
@@ -431,39 +498,26 @@ async function summarize(length, of = asked) {
   await ready;
   const lengths = Object.keys(LENGTHS).map((name) =>
     button(name, () => summarize(name, of), { "aria-pressed": String(name === length) }));
-  const deciders = ["reader", "model"].map((name) =>
-    button(`${name} decides`, () => ((decide = name), summarize(length, of)), { "aria-pressed": String(name === decide) }));
   const card = element("article", { class: "card" });
   fill(panel("summary"), !of.document && element("div", { class: "switch", role: "group", "aria-label": "Length of the summary" }, lengths),
-    hasGenerator && !of.document && element("div", { class: "switch", id: "deciders", role: "group", "aria-label": "What decides whether there is an answer" }, deciders), card);
+    card);
   await work("Summarizing…", async (options) => {
-    const soFar = element("div", { class: "sentences", dir: "auto" });
-    const draw = (kind, { display }) => kind === "sentence" && soFar.append(element("p", {}, inLine(display)));
-    fill(card, soFar);
-    const summary = await stream("/api/summarize", { ...of, decide, max_sentences: LENGTHS[length], stream: true }, draw, options);
+    const summary = await post("/api/summarize", { ...of, max_sentences: LENGTHS[length] }, options);
     const texts = (name) => summary.sentences.map((one) => one[name]).join("\n");
     if (!of.document) keepTurn(summary, { answer: texts("text"), shown: texts("display"), ...turns[turn] });
-    const found = new Map(summary.sentences.flatMap((one) => one.citations).map((one) => [one.number, placeOf(one, "cited")]));
-    const [numbers, cited] = [[...found.keys()].sort((a, b) => a - b), []];
-    for (const number of numbers) cited.push(found.get(number));
-    const reference = (number) => button(String(number), () => openAt(cited, numbers.indexOf(number)),
-      { class: "reference", title: citation(found.get(number)), "aria-label": `Citation ${number}: ${citation(found.get(number))}` });
-    const sentence = (one) => element("div", { class: "sentence markdown" }, (one.is_quote && rendered(one.citations[0].document, one.citations[0].text)) || element("p", {}, inLine(one.display)),
-      [...new Set(one.citations.map(({ number }) => number))].map(reference));
+    const { sentences, places } = sentencesOf(summary.sentences);
     const { name } = summary.generator;
     const written = name === "quote" ? "Quoted" : `Written by ${visible(name)}`;
-    const decided = summary.decided_by === "model" ? " The model decided whether there is an answer." : "";
     const dropped = summary.dropped.length ? ` Dropped ${counted(summary.dropped.length, "unsupported sentence")}.` : "";
     if (summary.overview) return overview(card, summary.overview);
     fill(card,
       of.document && element("p", { class: "kind" }, "Summary of ", inLine(of.document)),
       ...spelling(summary),
-      element("div", { class: "sentences", id: "sentences", dir: "auto" }, summary.sentences.map(sentence),
+      element("div", { class: "sentences", id: "sentences", dir: "auto" }, sentences,
         !summary.sentences.length && element("h2", {}, "Not in these documents")),
-      cited.length > 0 && element("ol", { class: "citations" }, cited.map((place, at) =>
-        element("li", { value: numbers[at] }, button(citation(place), () => openAt(cited, at), { class: "inline" })))),
+      places,
       summary.nearest.length > 0 && passageSection("Passages to look at", summary.nearest),
-      element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${decided}${dropped}`));
+      element("p", { class: "footnote" }, `${written} from ${counted(summary.passages, "passage")}.${dropped}`));
     say(summary.sentences.length ? `Summary of ${counted(summary.sentences.length, "sentence")}` : "Not in these documents");
   }, () => summarize(length, of));
 }
@@ -610,8 +664,7 @@ const BEGINNINGS = ["Who", "When was", "Why", "How many", "What is", "How do I"]
 
 async function drawWelcome() {
   const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
-  hasGenerator = status.has_generator;
-  decide ??= status.decide;
+  readers = status.readers;
   fill(byId("corpus"), `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`);
   const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
   fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));

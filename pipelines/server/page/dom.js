@@ -154,24 +154,6 @@ export async function post(path, body, options = {}) {
   return (await reach(path, posted(body), options)).json();
 }
 
-/** The record of the event "done"; `onevent` gets the kind and the record of each server-sent event before it. */
-export async function stream(path, body, onevent, options = {}) {
-  const response = await reach(path, posted(body), options);
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  for (let text = ""; ; ) {
-    const { value, done } = await reader.read();
-    if (done) throw new Failure(0, "The server stopped before the end.");
-    const events = (text + value).split("\n\n");
-    text = events.pop();
-    for (const [, kind, data] of events.map((event) => /^event: (\w+)\ndata: (.*)$/u.exec(event))) {
-      const found = JSON.parse(data);
-      if (kind === "error") throw new Failure(500, found.error.message);
-      if (kind === "done") return found;
-      onevent(kind, found);
-    }
-  }
-}
-
 /** The response; waits and tries again while the server is busy, and asks for a token where one is needed. */
 export async function reach(path, request, { signal, onwait = () => {} } = {}) {
   for (let tries = 1; ; tries += 1) {

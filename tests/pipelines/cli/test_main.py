@@ -112,16 +112,17 @@ def test_the_current_folder_names_no_server_but_the_user_may(run, index, tmp_pat
     own = tmp_path / "config" / "spanwise" / "spanwise.toml"
     own.parent.mkdir(parents=True)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    own.write_text('[ask]\nbase_url = "http://127.0.0.1:9/v1"\ngenerator = "openai:x"\ndecide = "model"\n')
-    asked = "ask", "Who built the weir?", "--index", index, "--retriever", "bm25", "--write"
+    own.write_text('[ask]\nbase_url = "http://127.0.0.1:9/v1"\nreader = "openai:x"\n')
+    asked = "ask", "Who built the weir?", "--index", index, "--retriever", "bm25"
     assert "http://127.0.0.1:9/v1" in run(*asked)[2]
-    (tmp_path / "spanwise.toml").write_text('[ask]\nbase_url = "http://a.example/v1"\n')
-    code, out, err = run(*asked)
-    assert (code, out) == (2, "")
-    assert "names a server (base_url)" in err
+    for name, value in (("base_url", "http://a.example/v1"), ("reader", "ollama:x-cloud"), ("record", "a")):
+        (tmp_path / "spanwise.toml").write_text(f'[ask]\n{name} = "{value}"\n')
+        code, out, err = run(*asked)
+        assert (code, out) == (2, "")
+        assert f"names a server ({name})" in err
     assert str(own) in err
-    assert "SPANWISE_ASK_BASE_URL" in err
-    (tmp_path / "spanwise.toml").write_text('[ask]\ngenerator = "quote"\ndecide = "reader"\n')
+    assert "SPANWISE_ASK_RECORD" in err
+    (tmp_path / "spanwise.toml").write_text('[ask]\nreader = "fast"\n')
     assert run(*asked)[0] == 0
     (tmp_path / "spanwise.toml").write_text("k = 3\n")
     assert "outside of tables" in run(*asked)[2]

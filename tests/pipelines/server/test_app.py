@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
+from helpers.played_model import BUILT, NONE, Played
 from helpers.scripted_reader import asker, by_margin, read_by
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
@@ -57,8 +58,8 @@ def serve(library: Library) -> Iterator[Callable[..., TestClient]]:
     """Makes a client of a server with this access."""
     with ExitStack() as stack:
 
-        def make(options: SummaryOptions = BY_WORDS, **access) -> TestClient:
-            app = create_app(library, Access(**access), options)
+        def make(options: SummaryOptions = BY_WORDS, readers=(), **access) -> TestClient:
+            app = create_app(library, Access(**access), options, readers)
             return stack.enter_context(TestClient(app, base_url=BASE, raise_server_exceptions=False))
 
         yield make
@@ -195,56 +196,30 @@ def test_a_document_has_an_overview(client):
     assert error_of(client.post("/api/summarize", json=both)) == (400, "BadRequest")
 
 
-def test_a_summary_is_streamed_sentence_by_sentence(client):
-    whole = client.post("/api/summarize", json={"question": QUESTION}).json()
-    body = {"question": QUESTION, "stream": True}
-    text = client.post("/api/summarize", json=body).text
-    events = [event.split("\ndata: ") for event in text.split("\n\n")[:-1]]
-    assert [kind for kind, _ in events] == ["event: sentence"] * len(whole["sentences"]) + ["event: done"]
-    assert [json.loads(record) for _, record in events[:-1]] == whole["sentences"]
-    both = client.post("/api/summarize", json={**body, "document": "tram.txt"}).text
-    assert both.startswith('event: error\ndata: {"error"')
-
-
-class Writer:
-    """A model that writes one text."""
-
-    name = "writer"
-    digest = ""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def count_tokens(self, text):
-        return len(text.split())
-
-    def generate(self, messages, max_tokens, timeout_s=None):
-        yield self.text
-
-
-def test_a_request_may_let_the_model_decide(serve, client):
-    writing = serve(replace(BY_WORDS, generator=Writer("The queen sold it.")))
-    assert writing.get("/api/status").json()["has_generator"] is True
-    assert client.get("/api/status").json()["has_generator"] is False
+def test_a_request_picks_a_reader_that_the_server_offers(serve, client):
+    model = Played(BUILT)
+    model.name = "ollama:played"
+    writing = serve(replace(BY_WORDS, reader=model), readers=["ollama:played"])
+    assert writing.get("/api/status").json()["readers"] == ["ollama:played"]
+    assert client.get("/api/status").json()["readers"] == ["builtin"]
     body = {"question": QUESTION}
-    record = writing.post("/api/summarize", json={**body, "decide": "model"}).json()
-    assert (record["outcome"], record["decided_by"], len(record["dropped"])) == ("not found", "model", 1)
-    assert writing.post("/api/summarize", json=body).json()["decided_by"] == "reader"
-    assert client.post("/api/ask", json=body).json()["decided_by"] == "reader"
-    response = client.post("/api/summarize", json={**body, "decide": "model"})
+    assert writing.post("/api/ask", json={**body, "reader": "builtin"}).json()["decided_by"] == "reader"
+    record = writing.post("/api/ask", json=body).json()
+    assert (record["decided_by"], record["written"][0]["text"]) == ("model", "Ada Rook built it in 1811.")
+    response = writing.post("/api/ask", json={**body, "reader": "openai:other"})
     assert error_of(response) == (400, "BadRequest")
-    assert "--generator" in response.json()["error"]["message"]
+    assert "expected one of builtin, ollama:played" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
-    ("text", "content", "marks"),
+    ("reply", "content", "marks"),
     [
-        ("The mill was built in 1811 by Ada Rook.", "The mill was built in 1811 by Ada Rook. [1]", ["[1]"]),
-        ("Otto Falk built it.", "Not in these documents. Nearest: mill.md", []),
+        (BUILT, "Ada Rook built it in 1811. [1]", ["[1]"]),
+        (NONE, "The model found no answer in the", []),
     ],
 )
-def test_a_chat_gives_what_the_model_decides(serve, text, content, marks):
-    client = serve(replace(BY_WORDS, generator=Writer(text), decide="model"))
+def test_a_chat_gives_what_the_model_writes(serve, reply, content, marks):
+    client = serve(replace(BY_WORDS, reader=Played(reply)))
     body = {"messages": [{"role": "user", "content": QUESTION}]}
     reply = client.post("/v1/chat/completions", json=body).json()
     message = reply["choices"][0]["message"]
@@ -255,8 +230,8 @@ def test_a_chat_gives_what_the_model_decides(serve, text, content, marks):
 
 
 def test_a_model_that_fails_is_a_named_error(serve):
-    client = serve(replace(BY_WORDS, generator=Writer(""), decide="model"))
-    assert error_of(client.post("/api/summarize", json={"question": QUESTION})) == (500, "GenerationFailed")
+    client = serve(replace(BY_WORDS, reader=Played("", "")))
+    assert error_of(client.post("/api/ask", json={"question": QUESTION})) == (500, "GenerationFailed")
 
 
 def test_status_and_health_name_no_path(client, library):
