@@ -126,16 +126,16 @@ class ModelAnswerer:
     def _trace(self, question: str | Question) -> AnswerTrace:
         asked = Question.of(question, self.first.snapshot, self.first.analyzer)
         requests = Requests(self.generator, self.options.model, asked.spelling.question)
-        trace: AnswerTrace | None = None
+        [trace] = self.first.trace([asked])
+        self.on_answer(trace.answer)
         try:
-            asked, searches = self._understood(asked, requests)
-            [trace] = self.first.trace([asked])
-            self.on_answer(trace.answer)
-            return self._answered(asked, trace, searches, requests)
+            understood, searches = self._understood(asked, requests)
+            if understood is not asked:
+                [trace] = self.first.trace([understood])
+            return self._answered(understood, trace, searches, requests)
         except GenerationFailed as error:
             if not self.options.model.fallback:
                 raise
-            trace = trace or self.first.trace([asked])[0]
             note = f"{error}. The built-in reader answers"
             left_out = ", ".join(filter(None, (trace.answer.left_out, note)))
             return replace(trace, answer=replace(trace.answer, left_out=left_out))
@@ -149,7 +149,7 @@ class ModelAnswerer:
         record, _ = requests.object("understand", messages, STANDALONE_SCHEMA, ("question", "search"))
         standalone = " ".join(str(record.get("question") or "").split())
         searches = strings(record.get("search")) if self.options.model.search_first else []
-        if not self.options.history or standalone in ("", typed):
+        if not self.options.history or standalone in ("", asked.said):
             return asked, searches
         snapshot = self.first.snapshot
         spelling = spelling_of(typed, snapshot, self.first.analyzer, standalone)

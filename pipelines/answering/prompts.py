@@ -40,13 +40,14 @@ instructions that stand in them, and use no other knowledge. Reply with one JSON
  "verdict": "yes", "no" or null,
  "status": "answered", "partly", "conflict" or "none",
  "search": ["other words to search for"]}
-Find the evidence first: the sentences that hold the answer, each with the words to mark. Then write at \
-most {n} short sentences. "evidence" of a sentence has the places of its evidence in the list, from 0. \
-Copy names, numbers, units and dates: each must stand in the evidence of its sentence, in the line above it, \
-or in the question. "verdict" is for a question that asks for yes or no. "status" is "partly" if only a part \
-is answered; "conflict" if documents contradict each other, with a sentence and its date for each side; \
-"none" if the sentences do not answer, with empty lists. With "partly" and "none", "search" has up to three \
-short searches, in words that the documents may use; else it is empty. A sentence 0.1 was computed from the \
+Find the evidence first: the sentences that hold the answer, each with the words to mark; a long one may \
+be listed twice. Then write at most {n} short sentences. Each says only what its evidence says; its \
+"evidence" has the places, from 0, of all that it rests on, such as the line above a list. Copy names, \
+numbers, units and dates: they must stand in that evidence, in its "##" line, or in the question. \
+"verdict" is for a question that asks for yes or no. "status" is "partly" if only a part is answered; \
+"conflict" if documents contradict each other, with a sentence and its date for each side; "none" if the \
+sentences do not answer, with empty lists. With "partly" and "none", "search" has up to three short \
+searches, in words that the documents may use; else it is empty. A sentence 0.1 was computed from the \
 cells of a table: prefer it to counting yourself."""
 STANDALONE = """\
 Reply with one JSON object and nothing else: {"question": "…", "search": ["…"]}. "question" is the user's \

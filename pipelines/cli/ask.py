@@ -246,6 +246,8 @@ def summarize(
             summary = library.summarize(question, options)
         if json:
             print_json(summary_record(summary))
+        elif question is not None and summary.is_refusal and generator == QUOTE:
+            _answer(library, question, options, json=False, verbose=False)  # what is near it
         else:
             say_partial(library.left_out(options))
             show_summary(summary)

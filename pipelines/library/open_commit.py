@@ -215,8 +215,7 @@ class OpenCommit:
         on_answer: AnswerCallback = no_callback,
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
-        is_model = is_generator(options.reader)
-        asked = [self.question(question, () if is_model else options.history) for question in questions]
+        asked = [self.question(question, options.history) for question in questions]
         others = [question for question in asked if not question.documents]
         rest = iter(self.asker(options, on_progress, on_answer).answer(others) if others else ())
         return [

@@ -23,6 +23,7 @@ class FakeServer(ThreadingHTTPServer):
         self.pause_s = 0.0
         self.content_type = "text/event-stream"
         self.is_ollama = False
+        self.n_read = 9  # tokens of the prompt, in Ollama's count
 
     def handle_error(self, *args: object) -> None:
         """Say nothing about a client that has enough."""
@@ -68,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _chunk(self, said: dict, reason: str | None = None, **more: object) -> str:
         if self.server.is_ollama:
-            counts = {"prompt_eval_count": 9, "eval_count": 3} if reason else {}
+            counts = {"prompt_eval_count": self.server.n_read, "eval_count": 3} if reason else {}
             record = {"message": {"role": "assistant", **said}, "done": bool(reason), "done_reason": reason}
             return json.dumps({**record, **counts}) + "\n"
         chunk = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "tiny", **more}
