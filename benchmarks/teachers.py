@@ -42,6 +42,7 @@ from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER
 from spanwise.pipelines.open import open_encoded
 from spanwise.reader.labels import LabelStore, label_pairs
 from spanwise.reader.load import load_reader
+from spanwise.reader.second_reader import SecondReader
 from spanwise.reader.span_reader import pair_of
 from spanwise.types import Passage
 
@@ -87,8 +88,17 @@ def ranked_questions(choose: Path, work: Path, k: int, every: int) -> list[Ranke
 
 
 def add_relevance(questions: Sequence[RankedQuestion], name: str, label: str, work: Path) -> None:
-    """Adds the relevance of each passage by a reader; labels are cached in `work`."""
+    """Adds the relevance of each passage by a reader; labels are cached in `work`.
+
+    ValueError for a reader that gives none.
+    """
     reader = load_reader(name)
+    if isinstance(reader, SecondReader):  # what it gives a passage depends on the others
+        for ranked in questions:
+            [read] = reader.read([ranked.question], [ranked.passages])
+            relevance = [max((span.relevance for span in spans), default=math.nan) for spans in read]
+            ranked.scores[label] = np.array(relevance)
+        return
     store = LabelStore.open(work / f"labels-{reader.digest[:12]}", reader.digest)
     pairs = [pair_of(ranked.question, passage) for ranked in questions for passage in ranked.passages]
     with progress() as report:
@@ -96,6 +106,8 @@ def add_relevance(questions: Sequence[RankedQuestion], name: str, label: str, wo
     for ranked in questions:
         labels = [store.get(*pair_of(ranked.question, passage)) for passage in ranked.passages]
         ranked.scores[label] = np.array([each.relevance if each else math.nan for each in labels])
+    if all(np.isnan(ranked.scores[label]).all() for ranked in questions):
+        raise ValueError(f"{name} gives no relevance: train it with passages of folders")
 
 
 def add_similarity(questions: Sequence[RankedQuestion], name: str, label: str) -> None:

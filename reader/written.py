@@ -60,7 +60,7 @@ _CLAUSE_END = re.compile(
 _ORDINAL = re.compile(r"\b(first|second|third|fourth|last)\s+(\w+)", re.I)
 _TARGET = re.compile(r"\]\([^()\n]*\)")  # of a link
 _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_IDENTIFIER = re.compile(r"`([^`\n]{2,80})`|(?<![\w/])((?=[^\s]*\d)(?=[^\s]*[A-Za-z])[\w./:+#-]*\w)")
+_CODE = re.compile(r"`([^`\n]{2,80})`")
 _VERDICT = re.compile(r"\A\W*(?:yes|no(?! \w)|not (?:quite|exactly|really))\b[,.;:–—-]*\s*", re.I)
 _OF_DOLLARS = re.compile(r"\b[A-Z]{1,2}(?=\$)")
 _WORDS = re.compile(r"[^\W_]+")
@@ -143,8 +143,7 @@ class WrittenChecker:
             if not (all(known_parts) or all(map(self.is_common, parts))):
                 yield Finding("extrinsic", name, "the cited words do not have this name")
         folded = _letters(text)
-        for match in _IDENTIFIER.finditer(sentence):
-            name = match[1] or match[2]
+        for name in (*_CODE.findall(sentence), *_identifiers(sentence)):
             if not (_is_quantity(name) or _letters(name) in folded or self.is_common(name)):
                 yield Finding("extrinsic", name, "the cited words do not have this name")
         for match in ADDRESS.finditer(sentence):
@@ -284,6 +283,12 @@ def _dates(sentence: str, text: str) -> Iterator[Finding]:
 def _is_quantity(text: str) -> bool:
     """True for a number with a unit, and for an ordinal."""
     return any(each.dimension or each.value.unit for each in measures_in(text))
+
+
+def _identifiers(text: str) -> list[str]:
+    """The words of a text with both a letter and a digit, such as "E-18", without marks around them."""
+    words = (word.strip("\"'“”‘’`.,;:!?()[]{}*") for word in text.split())
+    return [word for word in words if any(map(str.isdigit, word)) and any(map(str.isalpha, word))]
 
 
 def _letters(text: str) -> str:

@@ -223,6 +223,7 @@ def test_squad_scores_are_those_recorded(recorded: dict[str, Any]) -> None:
 if __name__ == "__main__":
     import tempfile
 
+    os.environ["SPANWISE_READER"] = "fast"  # as in all tests
     with tempfile.TemporaryDirectory() as folder, open_sample(Path(folder) / "index") as opened:
         record = {
             "digest": digest(opened),

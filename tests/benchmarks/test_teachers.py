@@ -3,8 +3,11 @@
 from unittest.mock import ANY
 
 import numpy as np
+import pytest
 
-from benchmarks.teachers import RankedQuestion, add_similarity, figures, left_out_fit
+from benchmarks import teachers
+from benchmarks.teachers import RankedQuestion, add_relevance, add_similarity, figures, left_out_fit
+from spanwise.reader.span_reader import SpanReader
 from spanwise.types import Passage
 
 PASSAGES = [Passage(n, "d", 0, len(text), text) for n, text in enumerate(("A weir.", "A mill by Rook."))]
@@ -41,3 +44,16 @@ def test_an_encoder_prefers_the_passage_with_the_words_of_the_question():
     add_similarity(QUESTIONS, "base", "s")
     assert [int(np.argmax(question.scores["s"])) for question in QUESTIONS] == [1] * 4
     assert max(QUESTIONS[0].scores["s"]) <= 20
+
+
+def test_a_reader_without_relevance_is_refused(monkeypatch, tmp_path):
+    class Silent(SpanReader):
+        digest = "silent"
+
+        def __init__(self):
+            pass
+
+    monkeypatch.setattr(teachers, "load_reader", lambda name: Silent())
+    monkeypatch.setattr(teachers, "label_pairs", lambda *arguments: None)
+    with pytest.raises(ValueError, match="silent gives no relevance"):
+        add_relevance(QUESTIONS, "silent", "n", tmp_path)
