@@ -406,7 +406,7 @@ def figures() -> list[Figure]:
         Figure("modules in a circle of imports", len(circle(imports())), 0),
         Figure("statements that hold several", sum(len(list(squeezed(tree))) for tree in trees), 0),
         Figure("names of nothing", sum(len(list(names_of_nothing(tree))) for tree in trees), 0),
-        Figure("tokens of tests", sum(map(n_tokens, tests)), 193_000),
+        Figure("tokens of tests", sum(map(n_tokens, tests)), 194_500),
         Figure("words of Markdown pages", n_words(), 15_450),
         Figure("lines of the page", sum(map(n_lines, page)), 1_580),
     ]

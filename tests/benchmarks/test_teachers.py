@@ -1,5 +1,6 @@
 """The comparison of teachers: who prefers the passage that holds the answer, in which wording."""
 
+from types import SimpleNamespace
 from unittest.mock import ANY
 
 import numpy as np
@@ -7,7 +8,6 @@ import pytest
 
 from benchmarks import teachers
 from benchmarks.teachers import RankedQuestion, add_relevance, add_similarity, figures, left_out_fit
-from spanwise.reader.span_reader import SpanReader
 from spanwise.types import Passage
 
 PASSAGES = [Passage(n, "d", 0, len(text), text) for n, text in enumerate(("A weir.", "A mill by Rook."))]
@@ -47,13 +47,7 @@ def test_an_encoder_prefers_the_passage_with_the_words_of_the_question():
 
 
 def test_a_reader_without_relevance_is_refused(monkeypatch, tmp_path):
-    class Silent(SpanReader):
-        digest = "silent"
-
-        def __init__(self):
-            pass
-
-    monkeypatch.setattr(teachers, "load_reader", lambda name: Silent())
+    monkeypatch.setattr(teachers, "load_reader", lambda name: SimpleNamespace(digest=name))
     monkeypatch.setattr(teachers, "label_pairs", lambda *arguments: None)
     with pytest.raises(ValueError, match="silent gives no relevance"):
         add_relevance(QUESTIONS, "silent", "n", tmp_path)

@@ -11,7 +11,7 @@ from helpers.scripted_reader import read_by
 import spanwise
 from spanwise.errors import DataMalformed, GenerationFailed
 from spanwise.pipelines.answering.model_answers import place_evidence
-from spanwise.pipelines.answering.prompts import fitting, json_object, make_prompt, read_reply
+from spanwise.pipelines.answering.prompts import fitting, make_prompt, read_reply
 from spanwise.pipelines.json_records import answer_record
 from spanwise.types import AskOptions, Document, ModelOptions, Passage
 
@@ -69,7 +69,6 @@ def test_the_words_that_a_model_points_at_are_the_documents_own(library):
     assert lines[-1] == f"Question: {QUESTION}"
     record = json.loads(json.dumps(answer_record(answer)))
     assert record["written"][0]["citations"][0]["match"] == "folded"
-    assert record["model"]["status"] == "answered"
 
 
 @pytest.mark.parametrize(
@@ -167,8 +166,6 @@ def test_what_a_model_writes_beside_its_json_is_no_harm(library):
     assert model.prompts[1][-1]["content"].startswith("That was not the JSON object")
     with pytest.raises(GenerationFailed, match="does not answer in JSON but with 'Ada, again"):
         ask(library, "Ada.", "Ada, again.")
-    with pytest.raises(ValueError, match="no JSON object"):
-        json_object('{"other": 1} {"status": ', ("status",))
 
 
 @pytest.mark.parametrize("reply", [{}, {"evidence": 7, "answer": "x"}, {"status": "sure", "search": [1, ""]}])
@@ -275,7 +272,6 @@ def test_the_command_shows_sentences_quotes_and_what_is_known(folder, run, tmp_p
         server.pieces = [json.dumps(NONE)]
         out = run("ask", QUESTION, "--index", folder, *named)[1]
         assert out.startswith("the model found no answer in the 2 passages that it read (of 3)")
-        assert "Written" not in run("summarize", QUESTION, "--index", folder, "--generator", *named[1:])[1]
     code, out, err = run("ask", QUESTION, "--index", folder, *named)
     assert (code, out, err.count("\n")) == (1, "", 1)
     assert "no server answers there" in err

@@ -158,7 +158,6 @@ def test_a_model_writes_sentences_and_what_is_dropped_leaves_its_quote(mill):
     record = json.loads(json.dumps(summary_record(wrong)))
     assert [sentence["text"] for sentence in record["dropped"]] == ["Otto Falk built it."]
     assert record["generator"]["digest"] is None
-    assert record["generator"]["tokens_in"] > 100
 
 
 def test_a_sentence_that_reports_the_question_is_never_shown(tmp_path, indexed, monkeypatch):
