@@ -40,7 +40,6 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "asked_column": TABLES,
     "turns.light": TALK,
     "forms of turns": TALK,
-    "table threshold": TABLES,
     "tables": TABLES,
     "follow-ups": TALK,
     "words of the conversation": TALK,
@@ -56,13 +55,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 Verdicts = dict[str, str]
 """right, wrong, declined, false or quiet (rightly declined) by the id of a question."""
-
-
-def without_table_threshold() -> None:
-    """A table needs the confidence of any other answer."""
-    from spanwise.pipelines.answering import ask
-
-    ask.MIN_TABLE_CONFIDENCE = 0.0
 
 
 def without_tables() -> None:
@@ -114,7 +106,6 @@ def without_section() -> None:
 
 
 PATCHES: Mapping[str, Callable[[], None]] = {
-    "table threshold": without_table_threshold,
     "tables": without_tables,
     "words of the conversation": without_added_words,
     "follow-ups": without_follow_ups,

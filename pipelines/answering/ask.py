@@ -47,7 +47,7 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-MIN_TABLE_CONFIDENCE = 0.7  # of what is looked up or computed
+CONTRADICTED = 0.13  # the share of right spans in a table whose result is elsewhere; the highest confidence
 UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
 
 
@@ -259,13 +259,17 @@ class Answerer:
         ranked = self.ranked(question, hits, readings)
         scored = time.perf_counter()
         table = self.tables.best(question.text, hits) if self.tables and self.calibration else None
+        if table is not None:
+            duplicates = {hit.passage.id: hit.duplicates for hit in hits}
+            table = replace(table, quoted=self._completed(ranked[0], duplicates).span if ranked else None)
+            ranked = [_beside(each, table) for each in ranked]
         timings = {
             **spent,
             "rank": spent.get("rank", 0.0) + (scored - began) * 1000,
             "tables": spent.get("tables", 0.0) + (time.perf_counter() - scored) * 1000,
         }
         answer = self._answer(question, hits, len(readings), ranked, timings)
-        if table is not None and self._is_better(table, answer.best):
+        if table is not None and self._is_better(table, answer):
             answer = self._of_table(answer, table, hits)
         placed = self._placed(answer, question.text)
         return AnswerTrace(placed, question.spelling, hits, readings, ranked, self.calibration)
@@ -409,13 +413,13 @@ class Answerer:
         verdict, confidence = fitted or (span.verdict, None)
         return replace(span, verdict=verdict, verdict_confidence=confidence)
 
-    def _is_better(self, table: TableAnswer, best: AnswerSpan | None) -> bool:
+    def _is_better(self, table: TableAnswer, answer: Answer) -> bool:
         """True where the result of a table is to be shown instead of the best span."""
-        if table.confidence < max(MIN_TABLE_CONFIDENCE, self.options.threshold or 0.0):
+        best = answer.best
+        fitted = self.calibration.threshold if self.calibration else 0.0
+        if table.confidence < max(fitted, answer.threshold or 0.0):
             return False
-        if best is None or table.holds(best.span):
-            return True
-        return not table.result.unexplained and table.confidence > (best.confidence or 0.0)
+        return best is None or table.holds(best.span) or table.confidence > (best.confidence or 0.0)
 
     def _of_table(self, answer: Answer, table: TableAnswer, hits: Sequence[Hit]) -> Answer:
         """The answer with the cells of a table, or with the value computed from them."""
@@ -465,6 +469,13 @@ class Answerer:
         places = zip(self.snapshot.places(ids), ids, strict=True)
         before = [(start, number) for (_, start, _), number in places if start <= span.start]
         return self.snapshot.passages([max(before)[1]])[0]
+
+
+def _beside(ranked: RankedCandidate, table: TableAnswer) -> RankedCandidate:
+    """The candidate; one that the result of its table contradicts has little confidence."""
+    if ranked.confidence is None or not table.contradicts(ranked.candidate.scored.span):
+        return ranked
+    return replace(ranked, confidence=min(ranked.confidence, CONTRADICTED))
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:

@@ -32,7 +32,7 @@ def library(tmp_path, indexed):
         yield opened
 
 
-def answer_to(library, question, *script, threshold=0.9):
+def answer_to(library, question, *script, threshold=0.3):
     [answer] = asker(library, *script, calibration=by_margin(threshold)).answer([question])
     return answer
 
@@ -56,12 +56,12 @@ def test_a_cell_is_shown_among_its_neighbours(library, capsys):
 
 
 def test_a_cell_of_yes_or_no_gives_the_verdict(library):
-    answer = answer_to(library, "Does the Basic plan include phone support?")
+    answer = answer_to(library, "Does the Basic plan include phone support?", ("Basic", 1.0, 5.0))
     assert (answer.verdict, answer.text) == ("no", "no")
 
 
 def test_several_rows_are_several_values(library):
-    answer = answer_to(library, "Which plans include phone support?")
+    answer = answer_to(library, "Which plans include phone support?", ("Campus", 1.0, 5.0))
     assert answer.values == ("Pro", "Campus")
 
 
@@ -110,3 +110,15 @@ def test_a_computed_value_is_judged_by_the_answers(answers, verdict):
 def test_a_span_of_the_reader_is_cut_to_one_cell(library, read, cell):
     answer = answer_to(library, "What is the Pro plan about?", (read, 9.0, 0.0), threshold=0)
     assert answer.text == (cell or read)
+
+
+def test_the_reader_and_the_table_support_or_contradict_each_other(library):
+    question = "What is the price of the Pro plan per year?"
+    [trace] = asker(library, ("450 EUR", 9.0, 0.0), calibration=by_margin(0.5)).trace([question])
+    alone = answer_to(library, question)
+    assert trace.answer.text == alone.text == "450 EUR"
+    assert trace.answer.confidence > alone.confidence
+    contradicted = asker(library, ("400", 9.0, 0.0), calibration=by_margin(0.5))
+    [trace] = contradicted.trace([question])
+    assert trace.ranked[0].confidence < 0.2
+    assert trace.answer.text == "450 EUR"

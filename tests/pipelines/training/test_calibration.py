@@ -273,7 +273,7 @@ def test_an_answer_from_a_table_or_a_list_of_documents_counts(folder, indexed, t
     question = FolderQuestion("q", text, "factoid", (right,), ("keepers.csv",), True)
     absent = replace(question, id="n", question="Who sold the weir?", answers=(), answerable=False)
     with indexed(folder) as library:
-        asked = asker(library, ("weir", 3.0, 1.0))
+        asked = asker(library, ("weir", 3.0, 1.0), ("Bo", 1.0, 3.0))
         wordings = [Wording(question, False), Wording(absent, True)]
         fits = {"mills": FoldFit(by_margin(0.5))}
         figures = held_out_answers([AskedFolder("mills", wordings, asked, None)], fits)
