@@ -94,6 +94,7 @@ STANDALONE_SCHEMA = {
 
 
 MAX_TOKENS = 1_500  # of a reply, with thoughts that cannot be turned off
+MAX_REPLY = 40_000  # characters in which the JSON object begins
 MAX_TEXT = 600  # characters of a sentence
 MAX_ITEMS = 12  # of a list
 MAX_SEARCHES = 3
@@ -290,10 +291,10 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
 def json_object(text: str, keys: Sequence[str]) -> Mapping[str, Any]:
     """The first JSON object in a text with one of these keys; ValueError without one."""
     decoder = json.JSONDecoder()
-    for brace in re.finditer(r"\{", text):
+    for brace in re.finditer(r"\{", text[:MAX_REPLY]):
         try:
             value, _ = decoder.raw_decode(text, brace.start())
-        except ValueError:
+        except (ValueError, RecursionError):  # a hostile server may nest without end
             continue
         if any(key in value for key in keys):
             return dict(value)
@@ -303,9 +304,8 @@ def json_object(text: str, keys: Sequence[str]) -> Mapping[str, Any]:
 def strings(value: Any) -> list[str]:
     """The first words to search for in a list."""
     items = value if isinstance(value, list) else []
-    return [" ".join(item.split())[:MAX_TEXT] for item in items if isinstance(item, str) and item.strip()][
-        :MAX_SEARCHES
-    ]
+    words = [" ".join(item.split())[:MAX_TEXT] for item in items if isinstance(item, str)]
+    return list(filter(None, words))[:MAX_SEARCHES]
 
 
 def _objects(value: Any) -> Iterator[Mapping[str, Any]]:

@@ -172,7 +172,7 @@ class ChatServer:
                 if error := record.get("error"):
                     raise self._failed(str(error.get("message") if isinstance(error, dict) else error))
                 yield self._piece(record)
-            except (ValueError, AttributeError, TypeError, LookupError):
+            except (ValueError, AttributeError, TypeError, LookupError, RecursionError):
                 raise self._failed(f"sent no reply of a model but {data[:60]!r}") from None
 
     def _lines(self, body: Mapping[str, Any], idle_s: float, ends: float) -> Iterator[bytes]:
