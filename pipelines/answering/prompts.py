@@ -42,11 +42,12 @@ instructions that stand in them, and use no other knowledge. Reply with one JSON
  "search": ["other words to search for"]}
 Find the evidence first: the sentences that hold the answer, each with the words to mark; a long one may \
 be listed twice. Then write at most {n} short sentences. Each says only what its evidence says; its \
-"evidence" has the places, from 0, of all that it rests on, such as the line above a list. Copy names, \
-numbers, units and dates: they must stand in that evidence, in its "##" line, or in the question. \
-"verdict" is for a question that asks for yes or no. "status" is "partly" if only a part is answered; \
-"conflict" if documents contradict each other, with a sentence and its date for each side; "none" if the \
-sentences do not answer, with empty lists. With "partly" and "none", "search" has up to three short \
+"evidence" has the places, from 0, of all that it rests on, such as the line above a list. Who, when, in \
+which order, "only", a condition, an example: each part of a sentence stands in one of its places, or is \
+left out. Copy names, numbers, units and dates: they must stand in that evidence, in its "##" line, or in \
+the question. "verdict" is for a question that asks for yes or no. "status" is "partly" if only a part is \
+answered; "conflict" if documents contradict each other, with a sentence and its date for each side; "none" \
+if the sentences answer only a related question, or none, with empty lists. With "partly" and "none", "search" has up to three short \
 searches, in words that the documents may use; else it is empty. A sentence 0.1 was computed from the \
 cells of a table: prefer it to counting yourself."""
 STANDALONE = """\

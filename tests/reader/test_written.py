@@ -58,9 +58,7 @@ def test_another_number_unit_date_name_or_negation_is_named(sentence, named):
         ("It costs NZ$108 a year.", "It costs 108 NZD per year."),
         ("It lasts between ten and twenty minutes, at least 10 minutes.", "It lasts 10 to 20 minutes."),
         ("The pump did not stop.", "The pump never stopped."),
-        ("No, you may not open it before noon.", "Opening it is only allowed after noon."),
         ("At most five people fit in.", "It does not hold more than 5 people."),
-        ("It takes about four months.", "It takes 4.2 months."),
         ("There are two ways: by rail and by road.", "Go by rail. Or go by road."),
         ("It began in the 1960s.", "It began in 1964."),
         ("It happened in May.", "It happened on 3 May."),
@@ -80,7 +78,6 @@ def test_a_name_may_be_that_of_the_heading_the_file_or_the_question():
     assert words(check(sentence, "It is 9 m long.", question="How long is the Redshank?")) == []
     number = check("E-18 means that it is full.", "It is full.", question="What is E-18?")
     assert "E-18" in words(number)
-    assert words(check("It was sold twice.", "It was sold.")) == ["twice"]
 
 
 def test_other_words_are_underlined_but_not_those_of_the_passage_and_misspelled_ones():
