@@ -148,11 +148,11 @@ class WrittenChecker:
         if said and not (NEGATION.search(text) or _cues(text) or cues):
             yield Finding("factual", said[0], "denied only in the sentence")
         else:
-            near = denied(sentence, self.content, reach=1) - denied(cited, self.content)
+            near = denied(sentence, self.content, reach=1) - denied(cited, self.content, anywhere=True)
             for term in sorted(near.intersection(self.content(cited))):
                 yield Finding("factual", term, "denied only in the sentence")
         if len(said) < len(held) and not cues:
-            near = denied(cited, self.content, reach=1) - denied(sentence, self.content)
+            near = denied(cited, self.content, reach=1) - denied(sentence, self.content, anywhere=True)
             for term in sorted(near.intersection(self.content(sentence))):
                 yield Finding("factual", term, "denied only in the cited words")
 
@@ -293,10 +293,16 @@ def names(text: str, is_common: Callable[[str], bool]) -> list[str]:
     return in_names
 
 
-def denied(text: str, terms: Callable[[str], Sequence[str]], reach: int = NEGATION_REACH) -> frozenset[str]:
+def denied(
+    text: str,
+    terms: Callable[[str], Sequence[str]],
+    reach: int = NEGATION_REACH,
+    anywhere: bool = False,
+) -> frozenset[str]:
     """The terms of the first content words after each negation, up to the end of its clause.
 
-    `terms` gives the content terms of a text in order. Terms that the text also affirms are left out.
+    `terms` gives the content terms of a text in order. Terms that the text also affirms are left out, unless
+    they may be denied `anywhere`.
 
     >>> sorted(denied("The mill did not burn, it sank.", str.split))
     ['burn']
@@ -309,7 +315,7 @@ def denied(text: str, terms: Callable[[str], Sequence[str]], reach: int = NEGATI
         clause = text[negation.end() : clause_end.start() if clause_end else len(text)]
         counts.update(list(terms(clause))[:reach])
     total = Counter(terms(text)) if counts else Counter()
-    return frozenset(term for term, times in counts.items() if total[term] <= times)
+    return frozenset(term for term, times in counts.items() if anywhere or total[term] <= times)
 
 
 def _begins_sentence(text: str, start: int) -> bool:
