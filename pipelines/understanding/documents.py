@@ -1,54 +1,113 @@
 """Questions for all documents that mention something: "which letters mention the flood?".
 
-Such a question names documents in general ("which letters", "all pages", "docs") and what they mention: words
-in quotation marks or behind "the word", with a verb of presence anywhere; or else the words behind a verb
-that says that documents mention something, or before its passive. A negation, a clause or a second condition
-makes it another question.
+Two linear models decide: whether a question is one, from the runs of its words, and which of its words are
+what is mentioned, from the words around each. Words that are frequent in the questions that they are fitted
+on are known by their stems, any other word is "·", and a quotation is '"', so that both judge the form of a
+question, not its topic. Words in quotation marks are what is mentioned. `documents.json` has the weights,
+which
+
+    python -m spanwise.pipelines.understanding.documents --lists FILE … --others FILE …
+
+fits anew. Each line of a file has a "question", one of `--lists` also its "phrase": the words that documents
+mention. The everyday wordings of other questions are fitted on, too.
 """
 
 from __future__ import annotations
 
+import argparse
+import gzip
+import json
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
-from .patterns import pattern, words
+from ...corpora.datasets.folder_questions import everyday_wordings, wording_key
+from ...index.analysis import Analyzer
+from .patterns import pattern
 
-NOUN = pattern("documents.noun")
-NAMED = pattern("documents.named")
-PRESENT = pattern("documents.present")
-BEHIND = pattern("documents.behind")
-BEFORE = pattern("documents.before")
-REJECTED = pattern("documents.rejected")
-CLAUSES = frozenset(words("documents.clauses"))
-EDGES = frozenset(words("documents.edges"))
-ARTICLES = frozenset(words("documents.articles"))
-MAX_WORDS = 6  # of what is mentioned
+WEIGHTS = "documents.json"
+QUOTED = pattern("documents.quoted")
+WORD = re.compile(r"\w(?:[\w.+#/’'&@-]*[\w+#])?|[^\w\s]")
+UNKNOWN = "·"
+QUOTATION = '"'
+RUN = 3  # words of the longest runs that are features
+WINDOW = 3  # words on each side of one that are features
+MAX_WORDS = 8  # of what is mentioned
+MIN_LOGIT = 1.5  # of a question for documents: about one in a hundred look-alikes is above it
+MIN_TIMES = 2  # that a feature occurs, and that a word occurs beside what is mentioned
+MIN_SHARE = 0.02  # of the other questions, which have a known word
+N_RUNS = 4000  # features with the largest weights
+N_AROUND = 1500
+PENALTIES = (0.1, 0.5)  # of the squares of the weights
 
 
-def mentioned_words(question: str) -> str:
+@dataclass(frozen=True, slots=True)
+class QuestionWord:
+    """A word of a question, or a sign.
+
+    start, end: its place.
+    unit: what the models see of it.
+    """
+
+    start: int
+    end: int
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class LinearModel:
+    """A logit: the sum of the weights of features, and an offset."""
+
+    weights: Mapping[str, float]
+    offset: float
+
+    def logit(self, features: Iterable[str]) -> float:
+        """The logit of an example with these features."""
+        return self.offset + sum(self.weights.get(feature, 0.0) for feature in features)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentModels:
+    """Both models.
+
+    known: the stems of known words.
+    asks: whether a question asks for documents.
+    mentioned: whether a word is of what is mentioned.
+    """
+
+    known: frozenset[str]
+    asks: LinearModel
+    mentioned: LinearModel
+
+
+@cache
+def shipped() -> DocumentModels:
+    """The models of `documents.json`."""
+    stored = json.loads((files(__package__) / WEIGHTS).read_text(encoding="utf-8"))
+    asks = LinearModel(**stored["asks"])
+    return DocumentModels(frozenset(stored["known"]), asks, LinearModel(**stored["mentioned"]))
+
+
+def mentioned_words(question: str, models: DocumentModels | None = None) -> str:
     """The words of a question for the documents that mention them; "" for another question.
 
     >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
     ('the flood', '')
-    >>> mentioned_words('pages with "batch job"'), mentioned_words("What does the page say about the flood?")
-    ('batch job', '')
     """
-    if REJECTED.search(question):
+    models = models or shipped()
+    words = words_of(question, models.known)
+    named = QUOTED.findall(question)
+    if not words or len(named) > 1 or models.asks.logit(runs(words)) < MIN_LOGIT:
         return ""
-    named = list(NAMED.finditer(question))
-    if len(named) > 1:
-        return ""
-    for match in named:
-        rest = f"{question[: match.start()]} “ {question[match.end() :]}"
-        if NOUN.search(rest) and PRESENT.search(rest):
-            return match[1] or match[2] or _without_edges(match[3])
-    for anchored in (*BEHIND.finditer(question), *BEFORE.finditer(question)):
-        start, end = anchored.span(anchored.lastgroup or 0)
-        mentioned = _without_edges(question[start:end])
-        rest = f"{question[:start]} – {question[end:]}"
-        parts = re.split(r"[\s/]+", mentioned.lower())
-        if mentioned and len(parts) <= MAX_WORDS and CLAUSES.isdisjoint(parts) and NOUN.search(rest):
-            return mentioned
-    return ""
+    if named:
+        return "".join(named[0])
+    logits = [models.mentioned.logit(around(words, place)) for place in range(len(words))]
+    first, after = best_run(logits)
+    return question[words[first].start : words[after - 1].end]
 
 
 def is_quoted(words: str, question: str) -> bool:
@@ -57,14 +116,162 @@ def is_quoted(words: str, question: str) -> bool:
     >>> is_quoted("the flood", "Which letters mention “the flood”?"), is_quoted("", "")
     (True, False)
     """
-    return bool(words) and any(words == named[1] or words == named[2] for named in NAMED.finditer(question))
+    return bool(words) and any(words in named for named in QUOTED.findall(question))
 
 
-def _without_edges(text: str) -> str:
-    """The words without those at either end that are none of what is mentioned; an article stays."""
-    parts = text.strip(" \t\n.,;:?!\"'“”„«»()").split()
-    while parts and parts[-1].lower().strip(".,?!") in EDGES | ARTICLES:
-        parts.pop()
-    while parts and parts[0].lower() in EDGES - ARTICLES:
-        parts.pop(0)
-    return " ".join(parts).strip(" .,;:?!")
+def words_of(question: str, known: frozenset[str]) -> list[QuestionWord]:
+    """The words and signs of a question."""
+    quotations = [match.span() for match in QUOTED.finditer(question)]
+    words = []
+    for match in WORD.finditer(question):
+        start, end = match.span()
+        stem = _stem(match[0])
+        is_sign = not match[0][0].isalnum()
+        unit = stem if is_sign or stem in known else UNKNOWN
+        if any(first < start and end < after for first, after in quotations):
+            unit = QUOTATION
+        words.append(QuestionWord(start, end, unit))
+    return words
+
+
+def runs(words: Sequence[QuestionWord]) -> Iterator[str]:
+    """The features of a question: its runs of up to RUN units, equal neighbours of "·" or '"' as one."""
+    units = ["^"]
+    for word in words:
+        if word.unit not in (UNKNOWN, QUOTATION) or word.unit != units[-1]:
+            units.append(word.unit)
+    units.append("$")
+    for length in range(1, RUN + 1):
+        for first in range(len(units) - length + 1):
+            yield " ".join(units[first : first + length])
+
+
+def around(words: Sequence[QuestionWord], place: int) -> Iterator[str]:
+    """The features of a word: the units at each distance, and the nearest known ones."""
+    units = ["^", *(word.unit for word in words), "$"]
+    here = place + 1
+    for at in range(max(0, here - WINDOW), min(len(units), here + WINDOW + 1)):
+        yield f"{at - here} {units[at]}"
+    is_unknown = UNKNOWN if units[here] == UNKNOWN else "="
+    yield f"left {is_unknown} {next(unit for unit in reversed(units[:here]) if unit != UNKNOWN)}"
+    yield f"right {is_unknown} {next(unit for unit in units[here + 1 :] if unit != UNKNOWN)}"
+
+
+def best_run(logits: Sequence[float]) -> tuple[int, int]:
+    """The first place and the one after the last of the run with the largest sum.
+
+    >>> best_run([-1.0, 2.0, -0.5, 3.0, -2.0])
+    (1, 4)
+    """
+    n = len(logits)
+    ends = ((first, after) for first in range(n) for after in range(first + 1, min(n, first + MAX_WORDS) + 1))
+    return max(ends, key=lambda run: sum(logits[slice(*run)]))
+
+
+def fit(lists: Sequence[Mapping[str, str]], others: Sequence[str]) -> DocumentModels:
+    """Fits both models to questions for documents, with their "phrase", and to others."""
+    split = [(each["question"], words_of(each["question"], frozenset())) for each in lists]
+    labels = []
+    beside: Counter[str] = Counter()
+    for each, (question, words) in zip(lists, split, strict=True):
+        start = question.lower().index(each["phrase"].lower())
+        end = start + len(each["phrase"])
+        labels.append([word.start < end and start < word.end for word in words])
+        beside.update(
+            _stem(question[word.start : word.end])
+            for word, is_mentioned in zip(words, labels[-1], strict=True)
+            if not is_mentioned
+        )
+    elsewhere = Counter(stem for each in others for stem in {_stem(word) for word in WORD.findall(each)})
+    frequent = {stem for stem, times in beside.items() if times >= MIN_TIMES}
+    common = {stem for stem, times in elsewhere.items() if times >= MIN_SHARE * len(others)}
+    known = frozenset(frequent | common)
+    asked = [question for question, _ in split]
+    questions = [words_of(question, known) for question in (*asked, *others)]
+    asks = fit_linear(
+        [frozenset(runs(words)) for words in questions],
+        [number < len(lists) for number in range(len(questions))],
+        PENALTIES[0],
+        N_RUNS,
+    )
+    mentioned = fit_linear(
+        [frozenset(around(words, place)) for words in questions[: len(lists)] for place in range(len(words))],
+        [is_mentioned for each in labels for is_mentioned in each],
+        PENALTIES[1],
+        N_AROUND,
+    )
+    return DocumentModels(known, asks, mentioned)
+
+
+def fit_linear(
+    examples: Sequence[frozenset[str]], labels: Sequence[bool], penalty: float, n_kept: int
+) -> LinearModel:
+    """A logistic regression with a penalty of squares; the features with the largest weights stay."""
+    import torch
+    from torch.nn.functional import binary_cross_entropy_with_logits, embedding_bag
+
+    counts = Counter(feature for features in examples for feature in sorted(features))
+    names = [feature for feature, times in counts.items() if times >= MIN_TIMES]
+    numbers = {name: number for number, name in enumerate(names)}
+    rows = [[numbers[feature] for feature in sorted(features) if feature in numbers] for features in examples]
+    flat = torch.tensor([number for row in rows for number in row])
+    ends = torch.tensor([len(row) for row in rows]).cumsum(0)
+    starts = torch.cat([torch.zeros(1, dtype=ends.dtype), ends[:-1]])
+    targets = torch.tensor(labels, dtype=torch.float32)
+    weights = torch.zeros(len(names), 1, requires_grad=True)
+    offset = torch.zeros(1, requires_grad=True)
+    optimizer = torch.optim.LBFGS([weights, offset], max_iter=60, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimizer.zero_grad()
+        logits = embedding_bag(flat, weights, starts, mode="sum")[:, 0] + offset
+        errors = binary_cross_entropy_with_logits(logits, targets, reduction="sum")
+        total = errors + penalty / 2 * weights.square().sum()
+        total.backward()
+        return total
+
+    optimizer.step(loss)
+    fitted = dict(zip(names, weights[:, 0].tolist(), strict=True))
+    largest = sorted(sorted(fitted, key=lambda name: -abs(fitted[name]))[:n_kept])
+    return LinearModel({name: round(fitted[name], 2) for name in largest}, round(offset.item(), 3))
+
+
+def main() -> None:
+    """Fits the models to the files of the command line and writes `documents.json`."""
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--lists", type=Path, nargs="+", required=True, help="questions for documents")
+    parser.add_argument("--others", type=Path, nargs="+", required=True, help="other questions")
+    options = parser.parse_args()
+    lists = [row for row in _rows(options.lists) if row.get("phrase")]
+    others = [row["question"] for row in _rows(options.others) if "question" in row]
+    wordings = everyday_wordings()
+    others += [wording for question in others for wording in wordings.get(wording_key(question), ())]
+    models = fit(lists, others)
+    record = {
+        "known": sorted(models.known),
+        "asks": asdict(models.asks),
+        "mentioned": asdict(models.mentioned),
+    }
+    text = json.dumps(record, ensure_ascii=False, indent=0)
+    Path(__file__).with_name(WEIGHTS).write_text(f"{text}\n", encoding="utf-8")
+
+
+def _rows(paths: Iterable[Path]) -> Iterator[dict[str, str]]:
+    """The questions of JSON lines, also of packed ones."""
+    for path in paths:
+        opened = gzip.open if path.suffix == ".gz" else open
+        with opened(path, "rt", encoding="utf-8") as lines:
+            yield from map(json.loads, lines)
+
+
+@cache
+def _analyzer() -> Analyzer:
+    return Analyzer()
+
+
+def _stem(word: str) -> str:
+    return _analyzer().term(word.lower().replace("’", "'"))
+
+
+if __name__ == "__main__":
+    main()
