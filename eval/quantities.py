@@ -134,17 +134,9 @@ def dates_in(text: str) -> dict[Value, str]:
     [503, 700, 630]
     """
     days = {value: words for value, words in values_in(text).items() if value.unit == DATE}
-    return days | {Value(day.number % 10_000, DATE): words for day, words in _whole_dates_in(text).items()}
-
-
-def _whole_dates_in(text: str) -> dict[Value, str]:
-    """The days and months in a text that stand with their years, with their words.
-
-    >>> [int(day.number) for day in _whole_dates_in("from 3 May 2026 to 2026-06-30, or in July")]
-    [20260503, 20260630]
-    """
     matches = (match for pattern in (WRITTEN_DATE, *DATES[1:]) for match in pattern.finditer(text))
-    return {_date(**match.groupdict()): match[0] for match in matches if match["year"]}
+    whole = {_date(**match.groupdict()): match[0] for match in matches if match["year"]}
+    return days | {Value(day.number % 10_000, DATE): words for day, words in whole.items()}
 
 
 def without_values(text: str) -> str:

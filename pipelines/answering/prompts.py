@@ -47,9 +47,9 @@ which order, "only", a condition, an example: each part of a sentence stands in 
 left out. Copy names, numbers, units and dates: they must stand in that evidence, in its "##" line, or in \
 the question. "verdict" is for a question that asks for yes or no. "status" is "partly" if only a part is \
 answered; "conflict" if documents contradict each other, with a sentence and its date for each side; "none" \
-if the sentences answer only a related question, or none, with empty lists. With "partly" and "none", "search" has up to three short \
-searches, in words that the documents may use; else it is empty. A sentence 0.1 was computed from the \
-cells of a table: prefer it to counting yourself."""
+if the sentences answer only a related question, or none, with empty lists. With "partly" and "none", \
+"search" has up to three short searches, in words that the documents may use; else it is empty. A sentence \
+0.1 was computed from the cells of a table: prefer it to counting yourself."""
 STANDALONE = """\
 Reply with one JSON object and nothing else: {"question": "…", "search": ["…"]}. "question" is the user's \
 last question, so that it can be understood without the turns before it; copy it if it can be already. \

@@ -15,7 +15,6 @@ mention. The everyday wordings of other questions are fitted on, too.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import re
 from collections import Counter
@@ -24,22 +23,26 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from ...corpora.datasets.folder_questions import everyday_wordings, wording_key
-from ...index.analysis import Analyzer
-from .patterns import pattern
+from ...corpora.json_lines import json_lines
+from ...index.analysis import STOP_WORDS, Analyzer
+from . import patterns
 
 WEIGHTS = "documents.json"
-QUOTED = pattern("documents.quoted")
+QUOTED = patterns.pattern("documents.quoted")
 WORD = re.compile(r"\w(?:[\w.+#/’'&@-]*[\w+#])?|[^\w\s]")
 UNKNOWN = "·"
 QUOTATION = '"'
+NOUN = "document"
 RUN = 3  # words of the longest runs that are features
 WINDOW = 3  # words on each side of one that are features
 MAX_WORDS = 8  # of what is mentioned
-MIN_LOGIT = 1.5  # of a question for documents: about one in a hundred look-alikes is above it
-MIN_TIMES = 2  # that a feature occurs, and that a word occurs beside what is mentioned
-MIN_SHARE = 0.02  # of the other questions, which have a known word
+MAX_QUESTION = 60  # words of a question for documents
+MIN_LOGIT = 1.75  # of a question for documents; about one in fifty look-alikes is above it
+MIN_TIMES = 2  # that a feature occurs
+MIN_BESIDE = 5  # times that a known word stands beside what is mentioned
 N_RUNS = 4000  # features with the largest weights
 N_AROUND = 1500
 PENALTIES = (0.1, 0.5)  # of the squares of the weights
@@ -92,31 +95,22 @@ def shipped() -> DocumentModels:
     return DocumentModels(frozenset(stored["known"]), asks, LinearModel(**stored["mentioned"]))
 
 
-def mentioned_words(question: str, models: DocumentModels | None = None) -> str:
+def mentioned_words(question: str) -> str:
     """The words of a question for the documents that mention them; "" for another question.
 
     >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
     ('the flood', '')
     """
-    models = models or shipped()
+    models = shipped()
     words = words_of(question, models.known)
     named = QUOTED.findall(question)
-    if not words or len(named) > 1 or models.asks.logit(runs(words)) < MIN_LOGIT:
+    if not 0 < len(words) <= MAX_QUESTION or len(named) > 1 or models.asks.logit(runs(words)) < MIN_LOGIT:
         return ""
     if named:
         return "".join(named[0])
     logits = [models.mentioned.logit(around(words, place)) for place in range(len(words))]
     first, after = best_run(logits)
     return question[words[first].start : words[after - 1].end]
-
-
-def is_quoted(words: str, question: str) -> bool:
-    """True if the words stand in quotation marks.
-
-    >>> is_quoted("the flood", "Which letters mention “the flood”?"), is_quoted("", "")
-    (True, False)
-    """
-    return bool(words) and any(words in named for named in QUOTED.findall(question))
 
 
 def words_of(question: str, known: frozenset[str]) -> list[QuestionWord]:
@@ -128,6 +122,7 @@ def words_of(question: str, known: frozenset[str]) -> list[QuestionWord]:
         stem = _stem(match[0])
         is_sign = not match[0][0].isalnum()
         unit = stem if is_sign or stem in known else UNKNOWN
+        unit = NOUN if stem in nouns() else unit
         if any(first < start and end < after for first, after in quotations):
             unit = QUOTATION
         words.append(QuestionWord(start, end, unit))
@@ -144,14 +139,15 @@ def runs(words: Sequence[QuestionWord]) -> Iterator[str]:
     for length in range(1, RUN + 1):
         for first in range(len(units) - length + 1):
             yield " ".join(units[first : first + length])
+    yield " ".join(units)
 
 
 def around(words: Sequence[QuestionWord], place: int) -> Iterator[str]:
     """The features of a word: the units at each distance, and the nearest known ones."""
     units = ["^", *(word.unit for word in words), "$"]
     here = place + 1
-    for at in range(max(0, here - WINDOW), min(len(units), here + WINDOW + 1)):
-        yield f"{at - here} {units[at]}"
+    for there in range(max(0, here - WINDOW), min(len(units), here + WINDOW + 1)):
+        yield f"{there - here} {units[there]}"
     is_unknown = UNKNOWN if units[here] == UNKNOWN else "="
     yield f"left {is_unknown} {next(unit for unit in reversed(units[:here]) if unit != UNKNOWN)}"
     yield f"right {is_unknown} {next(unit for unit in units[here + 1 :] if unit != UNKNOWN)}"
@@ -182,10 +178,8 @@ def fit(lists: Sequence[Mapping[str, str]], others: Sequence[str]) -> DocumentMo
             for word, is_mentioned in zip(words, labels[-1], strict=True)
             if not is_mentioned
         )
-    elsewhere = Counter(stem for each in others for stem in {_stem(word) for word in WORD.findall(each)})
-    frequent = {stem for stem, times in beside.items() if times >= MIN_TIMES}
-    common = {stem for stem, times in elsewhere.items() if times >= MIN_SHARE * len(others)}
-    known = frozenset(frequent | common)
+    frequent = {stem for stem, times in beside.items() if times >= MIN_BESIDE}
+    known = frozenset(frequent | set(map(_stem, STOP_WORDS)))
     asked = [question for question, _ in split]
     questions = [words_of(question, known) for question in (*asked, *others)]
     asks = fit_linear(
@@ -220,7 +214,7 @@ def fit_linear(
     targets = torch.tensor(labels, dtype=torch.float32)
     weights = torch.zeros(len(names), 1, requires_grad=True)
     offset = torch.zeros(1, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weights, offset], max_iter=60, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS([weights, offset], max_iter=150, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
         optimizer.zero_grad()
@@ -256,12 +250,15 @@ def main() -> None:
     Path(__file__).with_name(WEIGHTS).write_text(f"{text}\n", encoding="utf-8")
 
 
-def _rows(paths: Iterable[Path]) -> Iterator[dict[str, str]]:
-    """The questions of JSON lines, also of packed ones."""
-    for path in paths:
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8") as lines:
-            yield from map(json.loads, lines)
+def _rows(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """The lines of files, which may be packed."""
+    return (line.values for path in paths for line in json_lines(path))
+
+
+@cache
+def nouns() -> frozenset[str]:
+    """The stems of names for documents."""
+    return frozenset(_stem(form) for noun in patterns.words("documents.nouns") for form in (noun, f"{noun}s"))
 
 
 @cache

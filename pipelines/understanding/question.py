@@ -10,7 +10,7 @@ from spanwise.types import Spelling
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
-from .documents import is_quoted, mentioned_words
+from .documents import QUOTED, mentioned_words
 from .spelling import FUNCTION_WORDS, spelling_of
 
 
@@ -64,7 +64,7 @@ class Question:
     @cached_property
     def is_quoted(self) -> bool:
         """True if these words are in quotation marks, and mean exactly themselves."""
-        return is_quoted(self.documents, self.text)
+        return bool(self.documents) and any(self.documents in named for named in QUOTED.findall(self.text))
 
     @cached_property
     def is_count(self) -> bool:
