@@ -18,7 +18,6 @@ from ..eval.quantities import (
     PERIODS,
     SHORT,
     UNIT_SIZES,
-    Measure,
     dates_in,
     measures_in,
     names_of,
@@ -29,7 +28,6 @@ from ..eval.quantities import (
 MIN_SIMILAR = 6  # letters of words that may differ by one edit
 PARTS = {"an?|once|single|each|per": "1", "twice|double|both|couple|pair": "2", "half": "0.5", "dozen": "12"}
 PERIOD_UNITS = {unit_of(name) for name in ("minute", "hour", "day", "week", "fortnight", "month", "year")}
-COUNTING = ("two", "three", "four", "five", "six", "first", "second", "third")
 UNIT_SIGNS = {sign.casefold() for sign, (dimension, _) in UNIT_SIZES.items() if dimension != "dollars"}
 NEGATION_REACH = 3  # content words after a negation that it denies
 ADDRESS = re.compile(
@@ -51,11 +49,8 @@ _CLAUSE_END = re.compile(
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"\b(first|second|third|fourth|last)\s+(\w+)", re.I)
-_TARGET = re.compile(r"\]\([^()\n]*\)")  # of a link
 _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_CODE = re.compile(r"`([^`\n]{2,80})`")
 _VERDICT = re.compile(r"\A\W*(?:yes|no(?! \w)|not (?:quite|exactly|really))\b[,.;:–—-]*\s*", re.I)
-_OF_DOLLARS = re.compile(r"\b[A-Z]{1,2}(?=\$)")
 _WORDS = re.compile(r"[^\W_]+")
 # Words that deny in other ways than a negation does.
 _DENIES = re.compile(
@@ -120,7 +115,7 @@ class WrittenChecker:
     def _names(self, sentence: str, text: str, question: str) -> Iterator[Finding]:
         """Names, identifiers and addresses that the passages do not have."""
         known = f"{text}\n{question}"
-        plain = _OF_DOLLARS.sub("", without_values(sentence))
+        plain = without_values(sentence)
         held = {word.casefold() for word in _WORDS.findall(known)} | set(self.content(known))
         first = WORD.search(plain)
         for name in dict.fromkeys(names(plain, lambda word: not self.content(word))):
@@ -133,7 +128,7 @@ class WrittenChecker:
             if not (all(known_parts) or all(map(self.is_common, parts))):
                 yield Finding("extrinsic", name, "the cited words do not have this name")
         folded = _letters(text)
-        for name in (*_CODE.findall(sentence), *_identifiers(sentence)):
+        for name in _identifiers(sentence):
             if not (_is_quantity(name) or _letters(name) in folded or self.is_common(name)):
                 yield Finding("extrinsic", name, "the cited words do not have this name")
         for match in ADDRESS.finditer(sentence):
@@ -176,7 +171,6 @@ def _cues(text: str) -> set[str]:
 
 def _numbers(sentence: str, text: str) -> Iterator[Finding]:
     """Numbers that a text does not have, and those with another unit."""
-    text = _TARGET.sub("]", text)
     held = list(measures_in(text))
     numbers = {measure.value.number for measure in held} | _numerals(text)
     decades = {measure.value.whole for measure in held if measure.value.kind == "year"}
@@ -187,8 +181,7 @@ def _numbers(sentence: str, text: str) -> Iterator[Finding]:
         if (measure.dimension, measure.size) in sizes or measure.value in decades:
             continue
         if measure.value.number not in numbers:
-            if not _counts(measure, held):
-                yield Finding("factual", measure.words, "the cited words do not have this number")
+            yield Finding("factual", measure.words, "the cited words do not have this number")
         elif (
             measure.dimension
             and measure.value.unit != "th"
@@ -217,11 +210,6 @@ def _numerals(text: str) -> set[Decimal]:
     """The numbers of all digits in a text, also within words, and of words such as "twice"."""
     digits = {Decimal(match.replace(",", "")) for match in _DIGITS.findall(text)}
     return digits | {Decimal(value) for word, value in PARTS.items() if re.search(rf"\b{word}\b", text, re.I)}
-
-
-def _counts(measure: Measure, held: Sequence[Measure]) -> bool:
-    """True for a small number in words that counts what is listed in cited words without a bare number."""
-    return measure.words.lower() in COUNTING and all(each.dimension for each in held)
 
 
 def _dates(sentence: str, text: str) -> Iterator[Finding]:

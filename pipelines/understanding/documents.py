@@ -35,13 +35,11 @@ QUOTED = patterns.pattern("documents.quoted")
 WORD = re.compile(r"\w(?:[\w.+#/’'&@-]*[\w+#])?|[^\w\s]")
 UNKNOWN = "·"
 QUOTATION = '"'
-NOUN = "document"
 RUN = 3  # words of the longest runs that are features
 WINDOW = 3  # words on each side of one that are features
 MAX_WORDS = 8  # of what is mentioned
 MAX_QUESTION = 60  # words of a question for documents
-MIN_LOGIT = 1.75  # of a question for documents; about one in fifty look-alikes is above it
-MIN_TIMES = 2  # that a feature occurs
+MIN_LOGIT = 1.0  # of a question for documents; about one in a hundred look-alikes is above it
 MIN_BESIDE = 5  # times that a known word stands beside what is mentioned
 N_RUNS = 4000  # features with the largest weights
 N_AROUND = 1500
@@ -70,7 +68,7 @@ class LinearModel:
 
     def logit(self, features: Iterable[str]) -> float:
         """The logit of an example with these features."""
-        return self.offset + sum(self.weights.get(feature, 0.0) for feature in features)
+        return self.offset + sum(self.weights.get(feature, 0.0) for feature in set(features))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,6 @@ def words_of(question: str, known: frozenset[str]) -> list[QuestionWord]:
         stem = _stem(match[0])
         is_sign = not match[0][0].isalnum()
         unit = stem if is_sign or stem in known else UNKNOWN
-        unit = NOUN if stem in nouns() else unit
         if any(first < start and end < after for first, after in quotations):
             unit = QUOTATION
         words.append(QuestionWord(start, end, unit))
@@ -139,7 +136,6 @@ def runs(words: Sequence[QuestionWord]) -> Iterator[str]:
     for length in range(1, RUN + 1):
         for first in range(len(units) - length + 1):
             yield " ".join(units[first : first + length])
-    yield " ".join(units)
 
 
 def around(words: Sequence[QuestionWord], place: int) -> Iterator[str]:
@@ -183,13 +179,13 @@ def fit(lists: Sequence[Mapping[str, str]], others: Sequence[str]) -> DocumentMo
     asked = [question for question, _ in split]
     questions = [words_of(question, known) for question in (*asked, *others)]
     asks = fit_linear(
-        [frozenset(runs(words)) for words in questions],
+        [runs(words) for words in questions],
         [number < len(lists) for number in range(len(questions))],
         PENALTIES[0],
         N_RUNS,
     )
     mentioned = fit_linear(
-        [frozenset(around(words, place)) for words in questions[: len(lists)] for place in range(len(words))],
+        [around(words, place) for words in questions[: len(lists)] for place in range(len(words))],
         [is_mentioned for each in labels for is_mentioned in each],
         PENALTIES[1],
         N_AROUND,
@@ -198,36 +194,18 @@ def fit(lists: Sequence[Mapping[str, str]], others: Sequence[str]) -> DocumentMo
 
 
 def fit_linear(
-    examples: Sequence[frozenset[str]], labels: Sequence[bool], penalty: float, n_kept: int
+    examples: Iterable[Iterable[str]], labels: Sequence[bool], penalty: float, n_kept: int
 ) -> LinearModel:
     """A logistic regression with a penalty of squares; the features with the largest weights stay."""
-    import torch
-    from torch.nn.functional import binary_cross_entropy_with_logits, embedding_bag
+    from sklearn.feature_extraction import DictVectorizer
+    from sklearn.linear_model import LogisticRegression
 
-    counts = Counter(feature for features in examples for feature in sorted(features))
-    names = [feature for feature, times in counts.items() if times >= MIN_TIMES]
-    numbers = {name: number for number, name in enumerate(names)}
-    rows = [[numbers[feature] for feature in sorted(features) if feature in numbers] for features in examples]
-    flat = torch.tensor([number for row in rows for number in row])
-    ends = torch.tensor([len(row) for row in rows]).cumsum(0)
-    starts = torch.cat([torch.zeros(1, dtype=ends.dtype), ends[:-1]])
-    targets = torch.tensor(labels, dtype=torch.float32)
-    weights = torch.zeros(len(names), 1, requires_grad=True)
-    offset = torch.zeros(1, requires_grad=True)
-    optimizer = torch.optim.LBFGS([weights, offset], max_iter=150, line_search_fn="strong_wolfe")
-
-    def loss() -> torch.Tensor:
-        optimizer.zero_grad()
-        logits = embedding_bag(flat, weights, starts, mode="sum")[:, 0] + offset
-        errors = binary_cross_entropy_with_logits(logits, targets, reduction="sum")
-        total = errors + penalty / 2 * weights.square().sum()
-        total.backward()
-        return total
-
-    optimizer.step(loss)
-    fitted = dict(zip(names, weights[:, 0].tolist(), strict=True))
-    largest = sorted(sorted(fitted, key=lambda name: -abs(fitted[name]))[:n_kept])
-    return LinearModel({name: round(fitted[name], 2) for name in largest}, round(offset.item(), 3))
+    vectors = DictVectorizer()
+    matrix = vectors.fit_transform([dict.fromkeys(features, 1.0) for features in examples])
+    fitted = LogisticRegression(C=1 / penalty, max_iter=1000).fit(matrix, labels)
+    weights = dict(zip(vectors.feature_names_, fitted.coef_[0].tolist(), strict=True))
+    largest = sorted(sorted(weights, key=lambda name: -abs(weights[name]))[:n_kept])
+    return LinearModel({name: round(weights[name], 2) for name in largest}, round(fitted.intercept_[0], 3))
 
 
 def main() -> None:
@@ -253,12 +231,6 @@ def main() -> None:
 def _rows(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """The lines of files, which may be packed."""
     return (line.values for path in paths for line in json_lines(path))
-
-
-@cache
-def nouns() -> frozenset[str]:
-    """The stems of names for documents."""
-    return frozenset(_stem(form) for noun in patterns.words("documents.nouns") for form in (noun, f"{noun}s"))
 
 
 @cache
