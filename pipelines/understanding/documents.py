@@ -97,7 +97,7 @@ def mentioned_words(question: str) -> str:
     """The words of a question for the documents that mention them; "" for another question.
 
     >>> mentioned_words("How many letters mention the flood?"), mentioned_words("How many letters are there?")
-    ('the flood', '')
+    ('flood', '')
     """
     models = shipped()
     words = words_of(question, models.known)
