@@ -37,6 +37,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "ordering": TABLES,
     "conditions": TABLES,
     "cells_of_yes": TABLES,
+    "negation": (*TABLES, "lists", "others"),
     "columns": TABLES,
     "asked_column": TABLES,
     "turns.light": TALK,

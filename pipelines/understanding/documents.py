@@ -3,8 +3,8 @@
 Two linear models decide: whether a question is one, from the runs of its words, and which of its words are
 what is mentioned, from the words around each. Words that are frequent in the questions that they are fitted
 on are known by their stems, any other word is "·", and a quotation is '"', so that both judge the form of a
-question, not its topic. Words in quotation marks are what is mentioned. `documents.json` has the weights,
-which
+question, not its topic. Words in quotation marks are what is mentioned. A negation makes it another question,
+as the list would be the opposite of what is asked. `documents.json` has the weights, which
 
     python -m spanwise.pipelines.understanding.documents --lists FILE … --others FILE …
 
@@ -32,6 +32,7 @@ from . import patterns
 
 WEIGHTS = "documents.json"
 QUOTED = patterns.pattern("documents.quoted")
+NEGATION = patterns.pattern("negation.word")
 WORD = re.compile(r"\w(?:[\w.+#/’'&@-]*[\w+#])?|[^\w\s]")
 UNKNOWN = "·"
 QUOTATION = '"'
@@ -39,7 +40,7 @@ RUN = 3  # words of the longest runs that are features
 WINDOW = 3  # words on each side of one that are features
 MAX_WORDS = 8  # of what is mentioned
 MAX_QUESTION = 60  # words of a question for documents
-MIN_LOGIT = 0.75  # of a question for documents; about one in a hundred look-alikes is above it
+MIN_LOGIT = 0.25  # of a question for documents; about one in a hundred look-alikes is above it
 MIN_BESIDE = 5  # times that a known word stands beside what is mentioned
 N_RUNS = 4000  # features with the largest weights
 N_AROUND = 1500
@@ -102,7 +103,9 @@ def mentioned_words(question: str) -> str:
     models = shipped()
     words = words_of(question, models.known)
     named = QUOTED.findall(question)
-    if not 0 < len(words) <= MAX_QUESTION or len(named) > 1 or models.asks.logit(runs(words)) < MIN_LOGIT:
+    if not 0 < len(words) <= MAX_QUESTION or len(named) > 1 or NEGATION.search(QUOTED.sub("", question)):
+        return ""
+    if models.asks.logit(runs(words)) < MIN_LOGIT:
         return ""
     if named:
         return "".join(named[0])

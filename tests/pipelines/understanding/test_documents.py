@@ -73,6 +73,8 @@ def test_a_question_for_the_documents_that_mention_words_names_them(question, wo
         "Who wrote the letters that mention the flood?",
         "Which documents don't mention the mill?",
         "documents without any mention of the mill",
+        "which notes don't mention the mill",
+        "all letters that never mention Ada Rook",
         "How many times is the mill mentioned?",
         "how do I list documents with the API",
         "how many documents can I upload",
