@@ -54,7 +54,7 @@ UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that
 def checked_question(question: str) -> str:
     """The question without white space around it; QuestionEmpty if nothing is left."""
     if not question.strip():
-        raise QuestionEmpty('the question is empty: ask something, such as "who founded the mill?"')
+        raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')
     return question.strip()
 
 

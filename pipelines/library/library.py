@@ -1,7 +1,7 @@
 """The public API: a `Library` is an opened index that can be synced, searched and asked.
 
 library = spanwise.open("notes")
-answer = library.ask("who founded the mill?")
+answer = library.ask("who built the weir bridge?")
 """
 
 from __future__ import annotations
