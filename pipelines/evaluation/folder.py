@@ -13,9 +13,8 @@ steps_complete                  share of the questions with a gold list whose st
 verdict_shown                   share of the right answers to yes-no questions that say "yes" or "no"
 verdict_right                   share of those whose "yes" or "no" is right
 passages_read                   the mean over the questions
-failed                          the count of questions on which a model fails; they count as declined
 requests, tokens_in, tokens_out, ms_model
-                                the means over the other questions, of a model that reads
+                                the means over the questions, of a model that reads
 by_type                         counts of verdicts by the type of question
 index_bytes                     the bytes of the index that the retriever reads beside the text
 """
@@ -45,7 +44,6 @@ from ...eval.questions import (
     judge_answer,
     judge_computed,
 )
-from ..answering.model_answers import ModelAnswerer
 from ..library.library import Library
 from ..library.loaded_models import stages_below
 from .results import Figures, ResultFolder, digest
@@ -53,7 +51,7 @@ from .results import Figures, ResultFolder, digest
 CUTOFFS = (1, 5, 20)
 TOP = 3  # answers shown, the best one included
 CANDIDATES = 2  # of a declined question that are judged
-COUNTED = ("right_span", "right_top3", "right_shown", "failed")
+COUNTED = ("right_span", "right_top3", "right_shown")
 SHARES = ("verdict_shown", "verdict_right", "steps_complete")
 WORK = ("requests", "tokens_in", "tokens_out")  # of a model
 KINDS = {"dense": ("vectors",), "colbert": ("tokens", "codebook")}  # all others: postings
@@ -69,11 +67,10 @@ def evaluate_folder(
 ) -> tuple[Figures, list[dict[str, Any]]]:
     """The figures of each retriever, by default the index's own, and the judged record of each question.
 
-    A question on which a model fails counts as declined. With a result folder `out`, an interrupted
-    evaluation is resumed; ValueError when it was started with other questions, documents or settings.
+    With a result folder `out`, an interrupted evaluation is resumed; ValueError when it was started with
+    other questions, documents or settings.
     """
-    options = options or AskOptions()
-    options = replace(options, alternatives=TOP - 1, model=replace(options.model, fallback=True))
+    options = replace(options or AskOptions(), alternatives=TOP - 1)
     names = list(dict.fromkeys(retrievers)) or [library.default_retriever]
     results = ResultFolder.start(out, "folder", _settings(library, questions, names, options))
     for name in names:
@@ -83,13 +80,8 @@ def evaluate_folder(
         recorded = results.question_ids(name)
         waiting = [question for question in questions if question.id not in recorded]
         for number, question in enumerate(waiting, start=1):
-            [trace] = asker.trace([question.question])
-            answer = trace.answer
-            is_failed = isinstance(asker, ModelAnswerer) and answer.model is None
-            if is_failed:
-                answer = replace(answer, best=None, computed=None)
-            record = folder_record(question, answer, trace.hits, options.k, name)
-            results.add([replace(record, scores={**record.scores, "failed": float(is_failed)})])
+            trace = asker.trace([question.question])[0]
+            results.add([folder_record(question, trace.answer, trace.hits, options.k, name)])
             on_progress(f"ask {name}", len(recorded) + number, len(questions))
     figures: Figures = {}
     for name in names:

@@ -9,7 +9,7 @@ from helpers.scripted_reader import by_margin, read_by
 
 from spanwise.eval.questions import FolderQuestion
 from spanwise.pipelines.evaluation.folder import evaluate_folder, folder_figures, folder_record, index_bytes
-from spanwise.types import AskOptions, ModelOptions
+from spanwise.types import AskOptions
 
 BM25 = AskOptions(retriever="bm25")
 
@@ -51,19 +51,6 @@ def test_every_verdict_is_counted(scripted, tmp_path: Path) -> None:
     assert second["verdict"] in ("wrong", "wrongly declined")
     assert false["verdict"] == "false answer"
     json.dumps(records)
-
-
-def test_a_question_on_which_a_model_fails_counts_as_declined(scripted, tmp_path: Path) -> None:
-    reply = {"question": QUESTIONS[0].question, "step": "answer", "model": "m", "text": '{"status": "none"}'}
-    replies = tmp_path / "replies.jsonl"
-    replies.write_text(json.dumps(reply | {"tokens_in": 0, "tokens_out": 0, "is_cut": False}) + "\n")
-    model = ModelOptions(replay=str(replies), searches=0)
-    options = replace(BM25, reader="openai:m", model=model)
-    figures, records = evaluate_folder(scripted, QUESTIONS, ["bm25"], None, options)
-    assert [record["failed"] for record in records] == [False, True, True]
-    assert {record["answer"] for record in records} == {None}
-    assert figures["bm25"]["failed"] == 2
-    assert figures["bm25"]["requests"] == 1
 
 
 def test_the_verdict_on_a_yes_no_question_is_counted_apart(scripted) -> None:
