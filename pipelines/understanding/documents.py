@@ -25,8 +25,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ...corpora.datasets.folder_questions import everyday_wordings, wording_key
-from ...corpora.json_lines import json_lines
 from ...index.analysis import STOP_WORDS, Analyzer
 from . import patterns
 
@@ -40,7 +38,7 @@ RUN = 3  # words of the longest runs that are features
 WINDOW = 3  # words on each side of one that are features
 MAX_WORDS = 8  # of what is mentioned
 MAX_QUESTION = 60  # words of a question for documents
-MIN_LOGIT = 0.25  # of a question for documents; about one in a hundred look-alikes is above it
+MIN_LOGIT = 0.25  # of a question for documents; about two in a hundred look-alikes are above it
 MIN_BESIDE = 5  # times that a known word stands beside what is mentioned
 N_RUNS = 4000  # features with the largest weights
 N_AROUND = 1500
@@ -213,6 +211,8 @@ def fit_linear(
 
 def main() -> None:
     """Fits the models to the files of the command line and writes `documents.json`."""
+    from ...corpora.datasets.folder_questions import everyday_wordings, wording_key
+
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--lists", type=Path, nargs="+", required=True, help="questions for documents")
     parser.add_argument("--others", type=Path, nargs="+", required=True, help="other questions")
@@ -233,6 +233,8 @@ def main() -> None:
 
 def _rows(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     """The lines of files, which may be packed."""
+    from ...corpora.json_lines import json_lines
+
     return (line.values for path in paths for line in json_lines(path))
 
 

@@ -12,6 +12,8 @@ from spanwise.pipelines.understanding.documents import (
     words_of,
 )
 
+CAUGHT = pytest.mark.xfail(reason="the models take it for a question for documents", strict=True)
+
 
 @pytest.mark.parametrize(
     ("question", "words"),
@@ -22,6 +24,7 @@ from spanwise.pipelines.understanding.documents import (
         ("find all proposals mentioning supply chains", "supply chains"),
         ("How many recipes have the word cinnamon in them?", "cinnamon"),
         ("Where is MetaMask mentioned?", "MetaMask"),
+        ("tickets mentioning error 0x80070057", "error 0x80070057"),
         ("I'm looking for a complete list of the policies where rain is mentioned.", "rain"),
         ("In how many diary entries do I talk about insomnia?", "insomnia"),
         ("Is Fortran ever mentioned, and in which files?", "Fortran"),
@@ -29,6 +32,7 @@ from spanwise.pipelines.understanding.documents import (
         ("What papers talk about rye", "rye"),
         ("Which of these notes refer to Ada Rook?", "Ada Rook"),
         ("what pages contain “terms and conditions”?", "terms and conditions"),
+        ("Which letters name the harbour master?", "harbour master"),
         ("Which emails discuss the audit?", "audit"),
         ("Which documents are about beekeeping?", "beekeeping"),
         ("which documents contain the word lantern", "lantern"),
@@ -68,7 +72,10 @@ def test_a_question_for_the_documents_that_mention_words_names_them(question, wo
         "Which documents mention rye or barley?",
         "Which documents mention it?",
         "How many letters does the word mention contain?",
+        "Which documents contain no date?",
         'Which documents mention "rye" and "barley"?',
+        pytest.param("Which files are about 2 MB?", marks=CAUGHT),
+        pytest.param("Which page contains the opening hours?", marks=CAUGHT),
         "Who mentions the mill?",
         "Who wrote the letters that mention the flood?",
         "Which documents don't mention the mill?",
@@ -85,10 +92,10 @@ def test_another_question_names_no_words(question):
     assert mentioned_words(question) == ""
 
 
-def test_of_three_hundred_other_questions_at_most_one_names_words():
+def test_of_a_thousand_other_questions_at_most_one_names_words():
     wordings = [text for texts in everyday_wordings().values() for text in texts]
     assert len(wordings) > 10_000
-    assert sum(mentioned_words(text) != "" for text in wordings) <= len(wordings) / 300
+    assert sum(mentioned_words(text) != "" for text in wordings) <= len(wordings) / 1_000
 
 
 def test_models_are_fitted_to_the_form_of_questions():
