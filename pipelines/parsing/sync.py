@@ -306,8 +306,10 @@ class _Update:
         while place and place not in folders:
             place = place.rpartition("/")[0]
         here = folders.get(place)
+        if here is None:  # below no folder: its id may be older than their labels
+            return "" not in folders.values()
         is_same = device in ("", here) or (device, here) in self.same_devices
-        return here is None or (here != "" and is_same)
+        return here != "" and is_same
 
     def report(self, passages: int, seconds: float) -> SyncReport:
         """The report: every file found is counted once."""

@@ -77,6 +77,18 @@ def test_a_missing_folder_is_named_and_keeps_its_documents(two, tmp_path):
         assert documents(library) == ["notes/a.txt", "papers/a.txt"]
 
 
+def test_a_folder_added_while_the_first_is_away_deletes_nothing(two, tmp_path):
+    with spanwise.open(two[0], tmp_path / "both") as library:
+        library.sync(vectors=False)
+    away = two[0].rename(tmp_path / "unplugged")
+    two[0].mkdir()
+    with spanwise.open(two, tmp_path / "both") as library:
+        two[0].rmdir()
+        assert sync(library) == ["a.txt", "papers/a.txt"]
+        away.rename(two[0])
+        assert sync(library) == ["notes/a.txt", "papers/a.txt"]
+
+
 def test_without_any_folder_nothing_is_synced(two, tmp_path):
     with spanwise.open(two, tmp_path / "both") as library:
         library.sync(vectors=False)

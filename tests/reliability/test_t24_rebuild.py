@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path, PurePosixPath
 
@@ -30,6 +31,7 @@ from hypothesis.stateful import (
 from workload import Change, commit, commit_and_die
 
 import spanwise
+from spanwise import Library
 from spanwise.corpora import folder as walking
 from spanwise.index.catalog import Catalog
 from spanwise.index.store import Store
@@ -268,3 +270,51 @@ def test_files_made_and_listed_in_another_order(tmp_path, monkeypatch) -> None:
             library.sync(vectors=False)
         monkeypatch.setattr(os, "scandir", shuffled)
     assert image_of(tmp_path / "index0") == image_of(tmp_path / "index1")
+
+
+def texts_below(folders: Iterable[Path]) -> list[str]:
+    return sorted(path.read_text() for folder in folders for path in folder.rglob("*.md"))
+
+
+def come_or_go(library: Library, folder: Path, unplugged: Path, draw: random.Random) -> None:
+    """Plug a folder in or out, add it, or drop it while all others are there."""
+    indexed = [root.folder for root in library.roots]
+    if not folder.exists():
+        (unplugged / folder.name).rename(folder)
+    elif folder not in indexed:
+        library.add([folder])
+    elif draw.random() < 0.6:
+        folder.rename(unplugged / folder.name)
+    elif len(indexed) > 1 and all(each.exists() for each in indexed):
+        library.drop([folder])
+
+
+@pytest.mark.times(15, 60, 600)
+def test_any_folders_that_come_and_go_lose_nothing_but_what_is_dropped(tmp_path, record, times) -> None:
+    """Folders are added, unplugged, plugged in and dropped; each document of an indexed folder is found."""
+    draw = random.Random(times)
+    folders = [tmp_path / name for name in ("notes", "papers", "letters")]
+    for number, folder in enumerate(folders):
+        (folder / "sub").mkdir(parents=True)
+        (folder / "a.md").write_text(f"The mill {number} has a wheel.\n")
+        (folder / "sub" / "b.md").write_text(f"The weir {number} has a bridge.\n")
+    unplugged = tmp_path / "unplugged"
+    unplugged.mkdir()
+    n_away = 0
+    read = {folders[0]}
+    with spanwise.open(folders[0], tmp_path / "index") as library:
+        library.sync(vectors=False)
+        for _ in range(times):
+            for folder in draw.choices(folders, k=draw.randint(1, 3)):
+                come_or_go(library, folder, unplugged, draw)
+            indexed = [root.folder for root in library.roots]
+            if not any(each.exists() for each in indexed):
+                continue
+            library.sync(vectors=False)
+            read = {each for each in indexed if each in read or each.exists()}
+            places = [each if each.exists() else unplugged / each.name for each in read]
+            held = [library.document(name).text for name in library.snapshot.files()]
+            assert sorted(held) == texts_below(places)
+            n_away += any(not each.exists() for each in indexed)
+    assert n_away
+    record("T24", "times that folders come and go, and nothing is lost", f"{times}")
