@@ -209,7 +209,7 @@ def _skip_reason(name: str, mode: int) -> str:
     kind = stat.S_IFMT(mode)
     if name in SKIPPED_FOLDERS and kind == stat.S_IFDIR:
         return f"folder {name}"
-    if name.startswith("."):
+    if name.startswith((".", "~$")):  # "~$" of files that Office has open
         return "hidden"
     return "" if kind in (stat.S_IFREG, stat.S_IFDIR) else KINDS.get(kind, "special file")
 

@@ -15,7 +15,7 @@ from spanwise.types import Document, within
 from .archive import DAMAGE, zip_content
 from .decoding import is_text
 from .front_matter import TEMPLATES, inner_suffix
-from .readers import csv, docx, eml, epub, html, ipynb, json, markup, odf, pdf, pptx, rtf, xlsx, xml
+from .readers import contacts, csv, docx, eml, epub, html, ipynb, json, markup, odf, pdf, pptx, rtf, xlsx, xml
 from .readers.builder import TextBuilder, build_document
 
 FormatReader = Callable[[bytes], TextBuilder]
@@ -31,6 +31,7 @@ SUFFIXES: dict[FormatReader, str] = {
     markup.read_asciidoc: ".adoc .asciidoc .asc .ad",
     markup.read_tex: ".tex .latex .ltx",
     ipynb.read: ".ipynb",
+    contacts.read: ".vcf .vcard .ics .ical",
     pdf.read: ".pdf",
 }
 BY_SUFFIX = {suffix: reader for reader, suffixes in SUFFIXES.items() for suffix in suffixes.split()}
@@ -70,7 +71,7 @@ OLD_OFFICE = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".msg": ".eml"}
 DOCUMENT_SUFFIXES = {*BY_SUFFIX, *BY_ZIP_SUFFIX, *MAIL, *OLD_OFFICE, ".rtf", ""}
 # Text files that answer no question.
 NOT_PROSE = ".css .js .mjs .map .svg".split()
-READERS = "6"  # the version of the readers; raise it when one accepts other files or gives another text
+READERS = "7"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes in which a format is recognised
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)

@@ -17,6 +17,7 @@ from .readers.csv import VALUE, cell_bounds, find_delimiter, records
 
 Rows = list[list[Bounds]]
 MAX_WHOLE = 8_000_000  # characters of a CSV file, of which all rows are held
+MAX_FOOTER = 300  # characters between the parts of a table on two pages
 TOP = 20_000  # characters at the top of a longer one
 
 MAX_HEADERS = 3  # rows
@@ -34,6 +35,17 @@ MARKDOWN_TABLE = re.compile(
 )
 MARKDOWN_CELL = re.compile(r"(?:\\.|[^|\\\n])+|(?<=\|)(?=\|)")
 RECORD_LINE = re.compile(r"^(?P<key>[^\s:][^:\n]{0,99}): ?(?P<value>[^\n]*)$|^(?P<end>)$", re.M)
+SETTINGS = tuple(".json .yml .yaml .toml .ini .cfg .conf .env .properties .xml .gpx".split())
+SETTING = re.compile(
+    r"^(?P<before>[ \t]*(?P<item>- )?)(?:\[(?P<section>[^]\n]{1,99})\]|"
+    r"[\"']?(?P<key>\w[\w./-]{0,60}(?: [\w./-]{1,30}){0,4})[\"']?[ \t]*(?::(?!\S)|=)[ \t]*"
+    r"(?P<mark>[\"']?)(?P<value>[^\n]{0,400}?)(?P=mark),?(?:[ \t]{1,99}#[^\n]*)?)[ \t]{0,99}$",
+    re.M,
+)
+MAX_SETTINGS = 1_000_000  # characters at the top of a file of settings that are searched for them
+MAX_NAME = 5  # words of a value that names the settings after it
+ATTRIBUTES = re.compile(r"[\w:.-]+ \(([^\n]*)\):")  # of an XML element
+PAIR = re.compile(r"(?P<key>[\w:.-]+): (?P<value>[^,]*)")
 YEAR = re.compile(r"(?:19|20)[0-9]{2}(?:[-/–][0-9]{2,4})?")
 LABEL = re.compile(r"[0-9]{1,5}")  # a number that names a column, such as that of a bus
 INNER = re.compile(r"\S(?:.*\S)?", re.S)
@@ -41,7 +53,12 @@ INNER = re.compile(r"\S(?:.*\S)?", re.S)
 
 def may_hold_rows(passage: Passage) -> bool:
     """False for a passage outside all tables, without reading its document."""
-    return "|" in passage.text or passage.label.startswith(RECORD_LABELS)
+    is_row = "|" in passage.text or passage.label.startswith(RECORD_LABELS)
+    return is_row or _holds_settings(passage.document_id)
+
+
+def _holds_settings(document_id: str) -> bool:
+    return document_id.lower().endswith(SETTINGS)
 
 
 def is_huge(document: Document) -> bool:
@@ -65,10 +82,34 @@ def find_tables(document: Document, near: Sequence[Bounds] = ()) -> list[Table]:
             return _of_rows(text, [list(_csv_rows(text))])
         case "text/markdown":
             return list(_of_markdown(text))
-        case "application/x-ndjson":
+        case "application/x-ndjson" | "text/vcard" | "text/calendar":
             return _of_records(text)
+        case media_type if _holds_settings(document.id):
+            short = text[:MAX_SETTINGS]
+            return _of_records(short) if media_type == "application/xml" else _of_settings(short)
         case _:
-            return _of_rows(text, _bar_rows(text))
+            tables = _of_rows(text, _bar_rows(text))
+            return _over_pages(tables, document.page_starts) if document.page_starts else tables
+
+
+def _over_pages(tables: Sequence[Table], page_starts: Sequence[int]) -> list[Table]:
+    """The tables; one that goes on at the top of the next page, or repeats its header there, is one."""
+    joined: list[Table] = []
+    for table in tables:
+        above = joined[-1] if joined else None
+        goes_on = above is not None and (
+            above.n_headers > 0
+            and len(above.columns) == len(table.columns)
+            and (not table.n_headers or table.columns == above.columns)
+            and table.start - above.end <= MAX_FOOTER
+            and any(above.end <= start <= table.start for start in page_starts)
+        )
+        if above is not None and goes_on:
+            rows = [*above.rows, *table.rows[table.n_headers :]]
+            joined[-1] = replace(above, end=table.end, rows=rows)
+        else:
+            joined.append(table)
+    return joined
 
 
 def _of_rows(text: str, blocks: Iterable[Rows]) -> list[Table]:
@@ -209,6 +250,10 @@ def _of_records(text: str) -> list[Table]:
     for line in RECORD_LINE.finditer(text):
         if line["end"] is not None:
             rows.append({})
+        elif attributes := ATTRIBUTES.fullmatch(line[0]):
+            first, last = (line.start() + place for place in attributes.span(1))
+            for pair in PAIR.finditer(text, first, last):
+                rows[-1].setdefault(pair["key"], pair.span("value"))
         else:
             rows[-1].setdefault(line["key"], line.span("value"))
     rows = [row for row in rows if row]
@@ -218,3 +263,31 @@ def _of_records(text: str) -> list[Table]:
     ends = [max(end for _, end in row.values()) for row in rows]
     cells = [[row.get(key, (end, end)) for key in columns] for row, end in zip(rows, ends, strict=True)]
     return [Table(0, ends[-1], tuple(columns), 0, cells)]
+
+
+def _of_settings(text: str) -> list[Table]:
+    """One table of the keys with values; labels are the sections and objects around a key.
+
+    The first value of an item of a list, or below an empty line, is part of the labels after it.
+    """
+    above: list[tuple[float, str]] = []  # keys without values and names, a half deeper, with their indents
+    rows = []
+    labels = []
+    for line in SETTING.finditer(text):
+        indent = len(line["before"])
+        is_first = bool(line["item"]) or text.endswith("\n\n", 0, line.start())
+        while above and above[-1][0] >= indent and (is_first or above[-1][0] != indent + 0.5):
+            above.pop()
+        if line["section"]:
+            above = [(-1, line["section"])]
+        elif not line["value"]:
+            above.append((indent, line["key"]))
+        else:
+            labels.append(" ".join(words for _, words in above))
+            rows.append([line.span("key"), line.span("value")])
+            if is_first and len(line["value"].split()) <= MAX_NAME:
+                above.append((indent + 0.5, line["value"]))
+    if len(rows) < 2:
+        return []
+    columns = ("setting", "value")
+    return [Table(0, len(text), columns, 0, rows, is_whole=False, labels=tuple(labels))]

@@ -101,7 +101,8 @@ class Table:
         columns: the name of each column; "" for a column without a name.
         n_headers: the rows at the top that hold the names.
         rows: start and end of each cell of each row, equal for an empty one; all rows are equally long.
-        is_whole: false if only some rows of a huge table are held.
+        is_whole: false if only some rows of a huge table are held, and for settings: nothing is computed.
+        labels: what stands before the first cell of each row, such as the section of a setting; or empty.
     """
 
     start: int
@@ -110,6 +111,7 @@ class Table:
     n_headers: int
     rows: Sequence[Sequence[Bounds]]
     is_whole: bool = True
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

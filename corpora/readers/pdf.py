@@ -57,6 +57,8 @@ PAGE_END = "\f"
 # Head, hyphen, end of line or page, tail, other characters after it, and the next space.
 BROKEN_WORD = re.compile(rf"(\w{{1,40}})-([\n{PAGE_END}])(\w{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
 # In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
+ADDRESS = ("@", ".", "/", ":")  # characters before the head
+ADDRESS_REST = re.compile(r"[.@/:]\w")
 LOOSE = {"and", "or", "to", "und", "oder", "bis"}
 
 MAX_WIDTH = 2_000  # pixels of a picture
@@ -149,8 +151,9 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
     """The pages with each broken word made whole on the line, or page, where it begins.
 
     A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals
-    and single letters. "co-\\noperate" keeps it if the document holds "co-operate", or "operate"
-    and "co" alone and in another compound; but not if "cooperate" occurs. Pages must not have form feeds.
+    and single letters, and in addresses. "co-\\noperate" keeps it if the document holds "co-operate", or
+    "operate" and "co" alone and in another compound; but not if "cooperate" occurs. Pages must not have form
+    feeds.
     """
     text = PAGE_END.join(pages)
     words = {word.lower() for word in WORD.findall(BROKEN_WORD.sub(" ", text))}
@@ -165,6 +168,9 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
         is_apart = head.islower() and head not in words and not tail.islower()  # such as a footer
         if tail.isupper() or tail in LOOSE or is_apart:
             return match[0]
+        before = text[: match.start()][-1:]
+        if before in ADDRESS or ADDRESS_REST.match(rest):
+            return f"{hyphenated}{rest}{end}"
         is_plain = joined.isalpha() and len(head) > 1 and not head.isupper() and tail.islower()
         is_compound = head.lower() in heads and tail in words
         keep = not is_plain or is_compound or hyphenated.lower() in words

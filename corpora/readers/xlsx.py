@@ -1,9 +1,9 @@
 """Reads spreadsheets: sheets with headings, one line per row, cells separated by " | "; Excel with openpyxl.
 
-The label of a cell is its place, such as "Sheet1!B7". A first row of words has the names of the columns; it
-becomes a heading, so that each passage of its sheet has it. The rows of a table have equal numbers of cells,
-and merged cells are repeated. Formulas show the value that was last computed, else themselves. Hidden rows
-and columns are read; struck text, comments, charts and text boxes are left out.
+The label of a cell is its place, such as "Sheet1!B7", or "Sheet1!B7 (hidden)". A first row of words has the
+names of the columns; it becomes a heading, so that each passage of its sheet has it. The rows of a table have
+equal numbers of cells, and merged cells are repeated. Formulas show the value that was last computed, else
+themselves. Hidden rows and columns are read; struck text, comments, charts and text boxes are left out.
 """
 
 import re
@@ -29,6 +29,7 @@ MAX_COLUMNS = 16_384  # of a sheet, as in Excel
 MAX_GAP = 8  # empty columns that are shown between two others
 MAX_COPIES = 100_000  # of the merged cells of a workbook
 COMPUTES_LATER = b'fullCalcOnLoad="1"'
+TRUE = ("1", "true")
 NEWER = re.compile(r"_xl(?:fn|ws|pm)\.")  # marks functions that are newer than the file format
 
 
@@ -46,10 +47,14 @@ class SheetCell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The number of a row and its cells by column, both counted from 1, without empty cells."""
+    """The number of a row and its cells by column, both counted from 1, without empty cells.
+
+    `hidden` are the columns whose cells are hidden here.
+    """
 
     number: int
     cells: dict[int, SheetCell]
+    hidden: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +95,20 @@ def _rows(sheet: Any, merged: list[Merged]) -> Iterator[Row]:
                 for cell in cells
                 if cell.value is not None and not cell.font.strike
             }
-            yield Row(number, {column: cell for column, cell in shown.items() if cell.text})
+            filled = {column: cell for column, cell in shown.items() if cell.text}
+            row = parser.row_dimensions.get(str(number), {})
+            ranges = [(1, MAX_COLUMNS)] if row.get("hidden") in TRUE else _hidden_columns(parser)
+            hidden = {column for column in filled for first, last in ranges if first <= column <= last}
+            yield Row(number, filled, frozenset(hidden))
     if parser.merged_cells:
         ranges = parser.merged_cells.mergeCell
         merged += [Merged(area.min_row, area.min_col, area.max_row, area.max_col) for area in ranges]
+
+
+def _hidden_columns(parser: Any) -> list[tuple[int, int]]:
+    """The first and the last column of each hidden range."""
+    columns = parser.column_dimensions.values()
+    return [(int(each["min"]), int(each["max"])) for each in columns if each.get("hidden") in TRUE]
 
 
 def _parser(book: Any, source: Any, strings: Any) -> Any:
@@ -152,6 +167,7 @@ class SheetWriter:
 
     def __init__(self) -> None:
         self.builder = TextBuilder()
+        self._is_hidden = False
         self._hidden: list[str] = []
         self._cut: list[str] = []
         self._formulas: list[str] = []
@@ -170,6 +186,7 @@ class SheetWriter:
 
     def write_sheet(self, name: str, rows: Iterable[Row], merged: Sequence[Merged], hidden: bool) -> None:
         """Write a sheet. Its merged ranges need to be known only after the last row."""
+        self._is_hidden = hidden
         if hidden:
             self._hidden.append(name)
         filled = list(self._within_limit(name, rows))
@@ -247,7 +264,9 @@ class SheetWriter:
         is_first = True
         for column, text in zip(columns, texts, strict=True):
             if text:
-                self.builder.add_label(start if is_first else place, _place(name, row, column))
+                is_hidden = self._is_hidden or column in row.hidden
+                label = _place(name, row, column) + " (hidden)" * is_hidden
+                self.builder.add_label(start if is_first else place, label)
                 is_first = False
             place += len(text) + len(BAR)
         self.builder.end_line()

@@ -1,5 +1,7 @@
 """Tables in stored texts: their columns, and where each cell is."""
 
+from dataclasses import replace
+
 import pytest
 
 from spanwise.corpora import tables
@@ -129,3 +131,42 @@ def test_a_million_bars_take_linear_time():
 def test_only_passages_that_look_like_rows_may_hold_some(text, label, may_hold):
     passage = Passage(1, "a", 0, len(text), text, label=label)
     assert may_hold_rows(passage) is may_hold
+
+
+def settings_of(text: str, name: str) -> list[tuple[str, ...]]:
+    [table] = find_tables(Document(name, "text/plain", "", "", text))
+    cells = [[text[start:end] for start, end in row] for row in table.rows]
+    return [(label, *row) for label, row in zip(table.labels, cells, strict=True)]
+
+
+def test_settings_stand_below_their_sections() -> None:
+    server = "server:\n  # port: 80\n  port: 9191  # new\n  tls:\n    on: true\n"
+    yaml = f'{server}workers:\n  - name: "cutter"\n    retries: 3\n'
+    assert settings_of(yaml, "a.yml") == [
+        ("server", "port", "9191"),
+        ("server tls", "on", "true"),
+        ("workers", "name", "cutter"),
+        ("workers cutter", "retries", "3"),
+    ]
+    assert settings_of('[cache]\nport = 6379\n;port = 1\n\n[tool.x]\nname = "a b"\n', "a.ini") == [
+        ("cache", "port", "6379"),
+        ("tool.x", "name", "a b"),
+    ]
+
+
+def test_attributes_of_an_element_are_cells_of_its_record() -> None:
+    text = "item (id: 7, shelf: C4):\nname: Lantern\n\nitem (id: 8, shelf: D1):\nname: Compass\n"
+    [table] = find_tables(replace(document(text, "application/xml"), id="a.xml"))
+    assert table.columns == ("id", "shelf", "name")
+    assert [text[start:end] for start, end in table.rows[1]] == ["8", "D1", "Compass"]
+
+
+def test_a_table_goes_on_at_the_top_of_the_next_page() -> None:
+    first = "Part | Price\nReed | 16.27\nBeam | 55.78\n"
+    second = "Cord | 53.29\nBolt | 48.97\n"
+    text = f"{first}page 1\n{second}"
+    start = text.index("Cord")
+    [table] = find_tables(replace(document(text), page_starts=(0, start)))
+    assert table.columns == ("Part", "Price")
+    assert len(table.rows) - table.n_headers == 4
+    assert len(find_tables(replace(document(text), page_starts=(0,)))) == 2

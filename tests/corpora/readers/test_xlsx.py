@@ -210,3 +210,17 @@ def test_rich_text_is_as_shown_and_struck_cells_are_left_out() -> None:
     )
     book.active["C1"].font = Font(strike=True)
     assert lines_of(book) == ["2.6 × 10⁵ | 55 crowns |  | a b"]
+
+
+def test_the_labels_of_hidden_cells_say_so() -> None:
+    book = openpyxl.Workbook()
+    for row in (["Room", "Price", "Cost"], ["Heron", 90, 41], ["Old wing", 55, 30]):
+        book.active.append(row)
+    book.active.column_dimensions["C"].hidden = True
+    book.active.row_dimensions[3].hidden = True
+    file = BytesIO()
+    book.save(file)
+    labels = [label.text for label in read(file.getvalue(), "a.xlsx").labels]
+    assert labels[1:4] == ["Sheet!A1", "Sheet!B1", "Sheet!C1 (hidden)"]
+    assert labels[4:7] == ["Sheet!A2", "Sheet!B2", "Sheet!C2 (hidden)"]
+    assert all(label.endswith(" (hidden)") for label in labels[7:])
