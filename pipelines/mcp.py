@@ -25,6 +25,11 @@ from .library.library import Library
 from .library.loaded_models import chosen_reader
 
 MAX_WINDOW = 20_000  # characters of a document in one result
+MAX_TEXT = 2_000  # characters of any other text
+MAX_NEAREST = 300  # characters of a text where nothing is answered
+N_NEAREST = 3  # items of a list there
+MAX_ITEMS = 100  # of a list
+CUT = "long lists and texts are cut; read_document has the whole text"
 INSTRUCTIONS = (
     "Answers questions from the user's own documents. `ask` returns the exact words and their place, says "
     "'not sure' with candidates, which may be wrong, or 'not found': then do not answer from elsewhere as if "
@@ -69,7 +74,7 @@ class Tools:
             k=k, retriever=self.options.retriever, where=_filter(path), history=history or ()
         )
         result = self.library.search(question, options)
-        return search_record(replace(result, scope=None))
+        return _bounded(search_record(replace(result, scope=None)), MAX_TEXT, k)
 
     def ask(
         self,
@@ -84,7 +89,7 @@ class Tools:
 
         Without an answer `outcome` is "not sure", with `candidates`, or "not found"; `nearest` are passages,
         `unread_files` counts documents that could not be read. "Which documents mention X?" and "how many
-        documents mention X?" get a complete list in `computed`.
+        documents mention X?" get a complete list in `computed`, of which the first 100 are here.
         """
         options = replace(
             self.options,
@@ -94,7 +99,12 @@ class Tools:
             history=history or (),
             reader=chosen_reader(reader, self.options, self.readers),
         )
-        return answer_record(self.library.ask(question, options))
+        answer = self.library.ask(question, options)
+        record = answer_record(answer)
+        if answer.no_answer:
+            del record["searched"]["rejected"], record["searched"]["best_rejected"]
+            return _bounded(record, MAX_NEAREST, N_NEAREST)
+        return _bounded(record, MAX_TEXT)
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
         """Read the text of a document, at most 20,000 characters at once, such as around a hit."""
@@ -145,6 +155,26 @@ class Tools:
     def _id(self, name: str) -> str:
         files = self.library.files()
         return resolve_document_id(name, {file["document"] for file in files if file["state"] == "indexed"})
+
+
+def _bounded(record: Record, max_text: int, max_items: int = MAX_ITEMS) -> Record:
+    """The record with the beginnings of long lists and texts, and `cut` if there were any."""
+    is_cut = False
+
+    def short(value: Any) -> Any:
+        nonlocal is_cut
+        if isinstance(value, dict):
+            return {key: short(item) for key, item in value.items()}
+        if isinstance(value, str) and len(value) > max_text:
+            is_cut = True
+            return f"{value[:max_text]}…"
+        if not isinstance(value, list):
+            return value
+        is_cut = is_cut or len(value) > max_items
+        return [short(item) for item in value[:max_items]]
+
+    bounded: Record = short(record)
+    return bounded | {"cut": CUT} if is_cut else bounded
 
 
 def make_server(library: Library, options: SummaryOptions, readers: Sequence[str] = ()) -> MCPServer:

@@ -300,6 +300,8 @@ def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
         confidence = nearest.confidence
         if confidence is not None and threshold is not None:
             why = f"confidence {confidence:.1%} is below the threshold {threshold:.1%}"
+            if confidence >= threshold:
+                why = "its passage has only words that the conversation adds to the question"
         else:
             margin = score_over_null(trace.ranked[0].candidate.scored)
             why = f'"no answer" scores {-margin:.2f} higher in its passage'

@@ -355,7 +355,7 @@ def _typed() -> Iterator[str]:
             continue
         if question.lower() in ("", "exit", "quit"):
             return
-        if question.lower() in ("help", "?"):
+        if question.lower().lstrip("/") in ("help", "?"):
             say(HINT)
         else:
             with _without_echo():

@@ -9,6 +9,7 @@ server is named by the user alone: the current folder may be an unpacked archive
 import os
 import sys
 from importlib import import_module
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -95,8 +96,14 @@ class VerbGroup(TyperGroup):
         return parameters
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a verb; None for another name."""
-        return command_of(cmd_name, everything=ctx.obj == HELP_ALL) if cmd_name in VERBS else None
+        """The command of a verb; None for another name. ValueError for a setting that it has not got."""
+        if cmd_name not in VERBS:
+            return None
+        command = command_of(cmd_name, everything=ctx.obj == HELP_ALL)
+        known = {*getattr(command, "commands", ()), *(parameter.name for parameter in command.params)}
+        if unknown := sorted((ctx.default_map or {}).get(cmd_name, {}).keys() - known):
+            raise ValueError(f"{CONFIG}: [{cmd_name}] has no {unknown[0]}; see: spanwise {cmd_name} -h")
+        return command
 
 
 app = Typer(
@@ -132,6 +139,7 @@ def options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a named error, 2 wrong usage, 130 interrupted."""
+    _open_streams()
     typed = sys.argv[1:] if arguments is None else arguments
     args = ["-h" if argument == HELP_ALL else argument for argument in typed]
     try:
@@ -163,6 +171,16 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _open_streams() -> None:
+    """What is written to a closed stream is lost; what a terminal cannot show becomes "?"."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, StringIO())
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def _fail(message: str, code: int) -> None:
     print(f"spanwise: {' '.join(message.split())}", file=sys.stderr)
     sys.exit(code)
@@ -191,7 +209,7 @@ def _tables(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.resolve()} is not valid TOML: {error}") from error
     if not all(isinstance(table, dict) for table in tables.values()):

@@ -87,6 +87,19 @@ def test_a_declined_question_has_the_number_of_unread_files_and_a_hint(library, 
     assert "read English" in record["hint"]
 
 
+def test_long_lists_and_texts_are_cut_and_a_refusal_is_short(library, folder, monkeypatch):
+    for number in range(120):
+        (folder / f"{number}.txt").write_text("A windmill. " * 400)
+    library.sync(vectors=False)
+    record = call(library, "ask", question='Which documents mention "windmill"?').structured_content
+    assert (record["values"], len(record["computed"]["documents"])) == (["120 documents"], 100)
+    assert "read_document" in record["cut"]
+    read_by(library, monkeypatch, ("A windmill", 0.0, 9.0))
+    declined = call(library, "ask", question="who sold the windmill?").structured_content
+    assert declined["outcome"] == "not found"
+    assert len(json.dumps(declined)) < 4_000
+
+
 def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):
     text = library.document("sub/weir.html").text
     window = call(library, "read_document", document="weir.html", start=4, end=9).structured_content
