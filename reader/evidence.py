@@ -44,6 +44,8 @@ class Features:
     length: ln(1 + the number of words of the span).
     log_probability: ln of the span's probability over all tokens of the best SHARED_PASSAGES passages, see
         `spans.log_normalizer`.
+    missing_name: the idf of the rarest name, number or identifier of the question that neither passage,
+        headings, path nor document have, as a share of the highest idf.
     """
 
     margin: float
@@ -55,9 +57,61 @@ class Features:
     agreeing: float = 0.0
     length: float = 0.0
     log_probability: float = 0.0
+    missing_name: float = 0.0
 
 
 FEATURES = tuple(feature.name for feature in fields(Features))
+
+
+@dataclass(frozen=True, slots=True)
+class CellFeatures:
+    """The features of a cell of a table, or of a value; those of a source that does not give it are 0.
+
+    looked_up: it is the result of an operation.
+    score: of that result.
+    has_rival: another table has another result.
+    unexplained: a word of the question means nothing in the table.
+    n_unexplained: the number of such words, halved.
+    computed: it is no text of the table.
+    several: it has more than one value.
+    in_quoted_table: it is looked up in the table that the reader quotes in a passage.
+    in_read_table: it is looked up in the table with the row that is read best.
+    read: the reader answers with it from its row.
+    margin: score over "no answer", plus relevance (10 logits).
+    lead: by which this margin is above that of the best other words, at most one unit; 0 without others.
+    best_row: no row holds rarer words of the question.
+    tied_row: another row holds as rare ones.
+    asked: the share of its terms that the question has.
+    read_in_quoted_table: it is only read, in the table that the reader quotes in a passage.
+    quoted: the reader quotes it in a passage.
+    two: two of the three sources give it.
+    three: all three do.
+    missing_name: as for a span; the document is that of the table.
+    """
+
+    looked_up: float = 0.0
+    score: float = 0.0
+    has_rival: float = 0.0
+    unexplained: float = 0.0
+    n_unexplained: float = 0.0
+    computed: float = 0.0
+    several: float = 0.0
+    in_quoted_table: float = 0.0
+    in_read_table: float = 0.0
+    read: float = 0.0
+    margin: float = 0.0
+    lead: float = 0.0
+    best_row: float = 0.0
+    tied_row: float = 0.0
+    asked: float = 0.0
+    read_in_quoted_table: float = 0.0
+    quoted: float = 0.0
+    two: float = 0.0
+    three: float = 0.0
+    missing_name: float = 0.0
+
+
+CELL_FEATURES = tuple(feature.name for feature in fields(CellFeatures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,11 +228,11 @@ class Calibration:
     sure: float | None = None
     hopeless: float = 0.0
 
-    def evidence(self, features: Features) -> float:
+    def evidence(self, features: Features | CellFeatures) -> float:
         """The linear score that ranks candidates; higher is better."""
         return math.fsum(weight * getattr(features, name) for name, weight in self.weights.items())
 
-    def confidence(self, evidence: float, features: Features | None = None) -> float:
+    def confidence(self, evidence: float, features: Features | CellFeatures | None = None) -> float:
         """The fitted probability that a candidate with this evidence is right.
 
         >>> Calibration({}, 1.0, 0.0, 0.5, "", "").confidence(0.0)
@@ -187,7 +241,7 @@ class Calibration:
         z = self.slope * evidence + self.other_terms(features) + self.offset
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
-    def other_terms(self, features: Features | None) -> float:
+    def other_terms(self, features: Features | CellFeatures | None) -> float:
         """The sum of the weighted features that count only in the confidence."""
         return math.fsum(
             weight * getattr(features, name, 0.0) for name, weight in self.confidence_weights.items()

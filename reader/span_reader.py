@@ -25,6 +25,7 @@ from .spans import (
     Pair,
     Ranges,
     Split,
+    TokenBlocks,
     Tokens,
     TokenSpan,
     Window,
@@ -239,7 +240,8 @@ class SpanReader:
         sentences = self.split(passage.readable) if self.scores.has_evidence else ()
         mass = passage_mass(logits, len(text.ids)) if logits and self.answers_null else None
         scored_spans = []
-        for token_span in spans_of_windows(logits, n_best, self.max_answer_tokens):
+        blocks = TokenBlocks.of(passage.readable, text.offsets)
+        for token_span in spans_of_windows(logits, n_best, self.max_answer_tokens, blocks):
             span = character_span(passage, text, token_span)
             if not span.text:
                 continue

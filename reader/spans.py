@@ -38,6 +38,7 @@ TOKEN = re.compile(
     (
         r"[A-Za-z][A-Za-z\d+.-]{1,20}://[^\s<>\"`]+(?<![.,;:!?)\]'*_])"
         r"|\+\d[\d ().-]{5,20}\d|(?<!\d)\d{1,3}(?:[ \xa0\u2009\u202f]\d{3})+(?!\d)"
+        r"|(?<![\d.])\d{3,5}(?: \d{2,5})+(?!\.?\d)"
         r"|(?:(?<!\w)(?:--|[$€£¥#@~/−-]))?(?:[a-z]LETTER*(?:[-‑][a-z]LETTER*)*|LETTER+)"
         r"(?:(?:[-‑](?![a-z]+\b)|[@/\\.&+_°\u0300-\u036f]|['’](?!s\b)|(?<=\d)[,:](?=\d)|::){1,2}"
         r"(?:[a-z]LETTER*(?:[-‑][a-z]LETTER*)*|LETTER+))*(?:[%‰°]|\+\+)?"
@@ -56,6 +57,14 @@ PAIRS = (
     re.compile(r"(?<!\w)([\"“„«])(?=\S)([^\"“”„«»]{1,300})([\"”“»])(?!\w)"),
     re.compile(r"(?<!\w)(['‘])(?=\w)((?:[^'‘’]|(?<=\w)['’](?=\w)){1,300})(['’])(?!\w)"),
 )
+
+# The end of a block: a line break before an empty line, a list item, a heading, a row of a table, a date, or
+# a key with its value. A block begins after the sign of its list item.
+BLOCK_END = re.compile(
+    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||\d{1,4}[-/.]\d\d?[-/.]\d{2,4}\b"
+    r"|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$)))"
+)
+ITEM_SIGN = re.compile(r"[\s#>|*+•-]*(?:\d{1,3}[.)] )?")
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -110,10 +119,60 @@ class WindowLogits:
         return sum(self.null)
 
 
+@dataclass(frozen=True, slots=True)
+class TokenBlocks:
+    """The blocks of a passage, such as paragraphs, list items and lines with a key, by token.
+
+    number: (n,) int, of the block that holds a token.
+    begins: (n,) bool, no word of the block is before the token.
+    finishes: (n,) bool, none is after it.
+    """
+
+    number: Ints
+    begins: NDArray[np.bool_]
+    finishes: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, text: str, offsets: Ints) -> "TokenBlocks":
+        """The blocks of a passage with these offsets of its tokens, (n, 2)."""
+        starts, firsts, lasts = np.array(_blocks(text), np.int32).T
+        number = (np.searchsorted(starts, offsets[:, 0], side="right") - 1).astype(np.int32)
+        return cls(number, offsets[:, 0] <= firsts[number], offsets[:, 1] >= lasts[number])
+
+    def part(self, first: int, last: int) -> "TokenBlocks":
+        """Those of the tokens from `first` to before `last`."""
+        tokens = slice(first, last)
+        return TokenBlocks(self.number[tokens], self.begins[tokens], self.finishes[tokens])
+
+    def allow(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
+        """True for spans inside a block, and for those of whole blocks."""
+        is_whole: NDArray[np.bool_] = self.begins[first] & self.finishes[last]
+        is_inside: NDArray[np.bool_] = self.number[first] == self.number[last]
+        return is_whole | is_inside
+
+
+@lru_cache(512)
+def _blocks(text: str) -> list[tuple[int, int, int]]:
+    """Each block: its start, the start of its first word, and the end of its last one."""
+    starts = [0, *(match.end() for match in BLOCK_END.finditer(text))]
+    blocks = []
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        sign = ITEM_SIGN.match(text, start, end)
+        words = [word.end() for word in re.finditer(r"\w+", text[start:end])]
+        blocks.append((start, sign.end() if sign else start, start + max(words, default=0)))
+    return blocks
+
+
 def distinct_spans(
-    start: Logits, end: Logits, n_best: int, max_tokens: int = MAX_ANSWER_TOKENS
+    start: Logits,
+    end: Logits,
+    n_best: int,
+    max_tokens: int = MAX_ANSWER_TOKENS,
+    blocks: TokenBlocks | None = None,
 ) -> list[TokenSpan]:
     """At most `n_best` spans, best first; each is the best one that shares no token with those before it.
+
+    With `blocks` none ends in the middle of another block than it begins in.
 
     >>> [(s.first, s.last) for s in distinct_spans(np.array([1, 5, 2, 0.]), np.array([4, 1, 3, 2.]), 3)]
     [(1, 2), (0, 0), (3, 3)]
@@ -121,6 +180,9 @@ def distinct_spans(
     scores = span_scores(start, end, max_tokens)  # (n, cap)
     begins = np.arange(len(scores))[:, None]
     ends = begins + np.arange(scores.shape[1])[None, :]
+    if blocks is not None and scores.size:
+        last = np.minimum(ends, len(scores) - 1)
+        scores[~blocks.allow(np.broadcast_to(begins, last.shape), last)] = -np.inf
     spans: list[TokenSpan] = []
     while len(spans) < n_best and scores.size:
         first, length = np.unravel_index(int(scores.argmax()), scores.shape)
@@ -142,12 +204,15 @@ def span_scores(start: Logits, end: Logits, max_tokens: int) -> NDArray[np.float
     return scores
 
 
-def spans_of_windows(windows: Sequence[WindowLogits], n_best: int, max_tokens: int) -> list[TokenSpan]:
+def spans_of_windows(
+    windows: Sequence[WindowLogits], n_best: int, max_tokens: int, blocks: TokenBlocks | None = None
+) -> list[TokenSpan]:
     """The n best spans of a passage in all its windows, best first; no two of them share a token."""
     proposed = []
     for logits in windows:
         shift = logits.window.first
-        for span in distinct_spans(logits.start, logits.end, n_best, max_tokens):
+        part = blocks.part(shift, logits.window.last) if blocks else None
+        for span in distinct_spans(logits.start, logits.end, n_best, max_tokens, part):
             proposed.append(TokenSpan(span.first + shift, span.last + shift, span.score))
     proposed.sort(key=lambda span: (-span.score, span.first, span.last))
     best: list[TokenSpan] = []

@@ -6,10 +6,9 @@ returned instead.
 """
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import chain
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
@@ -17,7 +16,7 @@ from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, H
 
 from ...corpora.lists import steps_at
 from ...corpora.passages import passages_at
-from ...index.analysis import Analyzer, name_of
+from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...index.snapshot import Snapshot
 from ...reader.evidence import Calibration
@@ -28,7 +27,6 @@ from ..understanding.spelling import unmentioned
 from .candidates import (
     Candidate,
     RankedCandidate,
-    Readings,
     adds_words,
     answer_span,
     candidates,
@@ -37,22 +35,23 @@ from .candidates import (
     topic_section,
     without_overlaps,
 )
+from .cells import cell_candidates, in_tables
 from .filters import Selection, count_unread
-from .table_answers import TableAnswer, TableFinder
+from .reading import Findings, FittedReader, HitReader, Readings
+from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
 
-N_BEST = 8  # spans of a passage that are scored
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
 N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-CONTRADICTED = 0.13  # the share of right spans in a table whose result is elsewhere; the highest confidence
 UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
 
 
 def checked_question(question: str) -> str:
-    """The question without white space around it; QuestionEmpty if nothing is left."""
+    """The question without white space around it and lone surrogates; QuestionEmpty if nothing is left."""
+    question = question.encode("utf-8", "replace").decode("utf-8")
     if not question.strip():
         raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')
     return question.strip()
@@ -94,8 +93,8 @@ class Answerer:
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
         tables: finds tables; None looks nothing up.
-        first: answers with a small reader. Its answer stands from the confidence `calibration.sure` on, and
-            it declines up to `calibration.hopeless`.
+        small: a small reader that reads first. Its answer stands from the confidence `calibration.sure` on,
+            and it declines up to `calibration.hopeless`.
         on_progress: called while passages are read.
     """
 
@@ -108,7 +107,7 @@ class Answerer:
     selection: Selection | None = None
     left_out: str = ""
     tables: TableFinder | None = None
-    first: "Answerer | None" = None
+    small: FittedReader | None = None
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
@@ -124,212 +123,184 @@ class Answerer:
         """
         began = time.perf_counter()
         asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]
-        texts = [question.text for question in asked]
         if hits is None:
             among = self.selection.passage_ids if self.selection else None
-            hits = self.retriever.search(texts, self.options.k, among)
-        retrieved = time.perf_counter()
-        ms_per_question = 1000 / max(1, len(texts))
-        spent = {"retrieve": (retrieved - began) * ms_per_question}
-        decided = self._decided_early(asked, hits, spent)
-        undecided = [number for number, trace in enumerate(decided) if trace is None]
-        undecided_hits = [hits[number] for number in undecided]
-        readings = self.read([texts[number] for number in undecided], undecided_hits)
-        spent["read"] = (time.perf_counter() - retrieved) * ms_per_question
-        rest = iter(
-            self._trace(asked[number], hits[number], read, spent)
-            for number, read in zip(undecided, readings, strict=True)
-        )
-        return self._read_before_declining(asked, [trace or next(rest) for trace in decided])
+            hits = self.retriever.search([question.text for question in asked], self.options.k, among)
+        spent = {"retrieve": _ms_since(began, len(asked))}
+        began = time.perf_counter()
+        unread = [self.findings(*pair) for pair in zip(asked, hits, strict=True)]
+        spent["tables"] = _ms_since(began, len(asked))
+        traces: list[AnswerTrace | None] = [None] * len(unread)
+        if self.small is not None:
+            traces = list(self._early(self.small, unread, spent))
+        numbers = [number for number, trace in enumerate(traces) if trace is None]
+        rest = self._final([unread[number] for number in numbers], spent)
+        for number, trace in zip(numbers, rest, strict=True):
+            traces[number] = trace
+        return [trace for trace in traces if trace]
 
-    def _decided_early(
-        self, questions: Sequence[Question], hits: Sequence[Sequence[Hit]], spent: Mapping[str, float]
-    ) -> list[AnswerTrace | None]:
+    def read_all(self, questions: Sequence[Question]) -> list[Findings]:
+        """The hits of each question, all read; no tables."""
+        hits = self.retriever.search([question.text for question in questions], self.options.k)
+        unread = [Findings(*pair) for pair in zip(questions, hits, strict=True)]
+        return HitReader(self.reader, self.analyzer).read_rest(unread)
+
+    def findings(self, question: Question, hits: Sequence[Hit]) -> Findings:
+        """The hits with the tables near them, before anything is read."""
+        if self.tables is None or self.calibration is None:
+            return Findings(question, hits)
+        near = list(self.tables.near(hits))
+        results = self.tables.results(question.text, near)
+        return Findings(question, hits, near, results, self.tables.rows(question, near))
+
+    def hit_reader(self, fitted: FittedReader) -> HitReader:
+        """Reads with a reader, to the end if the option `read_all` is set."""
+        rule = fitted.calibration.stopping if fitted.calibration and not self.options.read_all else None
+        return HitReader(fitted.reader, self.analyzer, rule, self.on_progress)
+
+    def _early(
+        self, small: FittedReader, unread: Sequence[Findings], spent: Mapping[str, float]
+    ) -> Iterator[AnswerTrace | None]:
         """For each question, the answer or refusal that is final after the small reader; else None."""
-        if self.first is None or self.calibration is None or self.calibration.sure is None:
-            return [None] * len(questions)
-        hopeless = self.calibration.hopeless if self.options.threshold is None else -1.0
         began = time.perf_counter()
-        readings = self.first.read([question.text for question in questions], hits)
-        took = (time.perf_counter() - began) * 1000 / max(1, len(questions))
-        answered = []
-        for question, some, read in zip(questions, hits, readings, strict=True):
-            ranked = self.first.ranked(question, some, read)
+        read = self.hit_reader(small).read(unread)
+        spent = {**spent, "read": _ms_since(began, len(unread))}
+        for findings in read:
+            ranked = self.ranked(findings, small.calibration)
             confidence = ranked[0].confidence or 0.0 if ranked else 0.0
-            is_hopeless = confidence <= hopeless and len(read) == len(some)
+            is_hopeless = self._is_hopeless(confidence) and not findings.n_unread
             trace = None
-            if is_hopeless or (ranked and confidence >= self.calibration.sure):
-                trace = self.first._trace(question, some, read, {**spent, "read": took})
-            answered.append(trace if trace and (is_hopeless or not trace.answer.no_answer) else None)
-        return answered
+            if is_hopeless or self._is_sure(confidence):
+                trace = self._trace(findings, ranked, small.calibration, spent)
+            yield trace if trace and (is_hopeless or not trace.answer.no_answer) else None
 
-    # Reading, with early exit
+    def _is_sure(self, confidence: float) -> bool:
+        rule = self.calibration
+        return rule is not None and rule.sure is not None and confidence >= rule.sure
 
-    def read(self, questions: Sequence[str], hits: Sequence[Sequence[Hit]]) -> list[Readings]:
-        """The spans of the hits of each question, in their order.
+    def _is_hopeless(self, confidence: float) -> bool:
+        rule = self.calibration
+        return rule is not None and self.options.threshold is None and confidence <= rule.hopeless
 
-        Reading stops after the first hits if the fitted rule says so, unless the option `read_all` is set.
-        """
-        rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
-        nothing: list[Readings] = [()] * len(hits)
-        if rule is None:
-            return self._read_rest(questions, hits, nothing)
-        first = [ranking[: rule.part(len(ranking))] for ranking in hits]
-        readings = self._read_rest(questions, first, nothing)
-        is_enough = [rule.is_enough(chain.from_iterable(spans)) for spans in readings]
-        to_read = [
-            some if enough else every for some, every, enough in zip(first, hits, is_enough, strict=True)
-        ]
-        return self._read_rest(questions, to_read, readings)
-
-    def _read_rest(
-        self, questions: Sequence[str], hits: Sequence[Sequence[Hit]], readings: Sequence[Readings]
-    ) -> list[Readings]:
-        """The readings, completed by reading all unread hits in one call."""
-        complete = list(readings)
-        waiting = [number for number, read in enumerate(readings) if len(read) < len(hits[number])]
-        if waiting:
-            self.on_progress("passages", sum(map(len, readings)), sum(map(len, hits)))
-            unread = [[hit.passage for hit in hits[number][len(readings[number]) :]] for number in waiting]
-            texts = [questions[number] for number in waiting]
-            named = [
-                [self._named(text, passage) for passage in some]
-                for text, some in zip(texts, unread, strict=True)
-            ]
-            read = self.reader.read(texts, named, N_BEST)
-            for number, passages, more in zip(waiting, unread, read, strict=True):
-                stored = [
-                    [replace(span, passage=passage) for span in spans]
-                    for passage, spans in zip(passages, more, strict=True)
-                ]
-                complete[number] = [*readings[number], *stored]
-        return complete
-
-    def _named(self, question: str, passage: Passage) -> Passage:
-        """The passage as the reader sees it: below its path, if only the path has a word of the question."""
-        named = self.analyzer.name_terms(passage.document_id).intersection(
-            self.analyzer.question_terms(question)
-        )
-        if not named or named.issubset(self.analyzer.terms(indexed_text(passage))):
-            return passage
-        return replace(passage, heading=(name_of(passage.document_id), *passage.heading))
-
-    def _read_before_declining(
-        self, questions: Sequence[Question], traces: list[AnswerTrace]
-    ) -> list[AnswerTrace]:
-        """The traces; a question that was declined with unread hits is answered again from all hits."""
-        numbers = [
-            number
-            for number, trace in enumerate(traces)
-            if trace.answer.best is None and trace.answer.passages_unread
-        ]
-        if not numbers:
-            return traces
+    def _final(self, unread: Sequence[Findings], spent: Mapping[str, float]) -> Iterator[AnswerTrace]:
+        """The answers of the reader; a question that would be declined is read to the end first."""
+        reader = self.hit_reader(FittedReader(self.reader, self.calibration))
         began = time.perf_counter()
-        declined = [traces[number] for number in numbers]
-        readings = self._read_rest(
-            [trace.spelling.text for trace in declined],
-            [trace.hits for trace in declined],
-            [trace.readings for trace in declined],
-        )
-        took = (time.perf_counter() - began) * 1000 / len(numbers)
-        for number, trace, read in zip(numbers, declined, readings, strict=True):
-            timings = trace.answer.timings_ms
-            spent = {**timings, "read": timings["read"] + took}
-            traces[number] = self._trace(questions[number], trace.hits, read, spent)
-        return traces
+        read = reader.read(unread)
+        took = _ms_since(began, len(unread))
+        for findings in read:
+            trace = self._ranked_trace(findings, {**spent, "read": took})
+            if trace.answer.no_answer and findings.n_unread:
+                began = time.perf_counter()
+                [findings] = reader.read_rest([findings])
+                trace = self._ranked_trace(findings, {**spent, "read": took + _ms_since(began)})
+            yield trace
 
     # Scoring
 
-    def score_candidates(
-        self, question: Question, hits: Sequence[Hit], readings: Readings
-    ) -> list[Candidate]:
-        """The candidates of one question with their features, unordered."""
-        return candidates(question, hits, readings, self.analyzer)
+    def score_candidates(self, findings: Findings) -> list[Candidate]:
+        """The candidates in the passages of one question with their features, unordered."""
+        return candidates(findings.question, findings.hits, findings.readings, self.analyzer)
 
-    def ranked(self, question: Question, hits: Sequence[Hit], readings: Readings) -> list[RankedCandidate]:
-        """The candidates of one question, best first."""
-        return ranked_candidates(self.score_candidates(question, hits, readings), self.calibration)
+    def ranked(self, findings: Findings, calibration: Calibration | None) -> list[RankedCandidate]:
+        """The candidates of one question, best first: spans of passages, and cells of tables."""
+        spans = ranked_candidates(self.score_candidates(findings), calibration)
+        if calibration is None or not findings.tables:
+            return spans
+        outside = [each for each in spans if not in_tables(each.candidate.scored.span, findings.tables)]
+        cells = cell_candidates(findings, spans, self.analyzer)
+        return sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
+
+    def _ranked_trace(self, findings: Findings, spent: Mapping[str, float]) -> AnswerTrace:
+        return self._trace(findings, self.ranked(findings, self.calibration), self.calibration, spent)
 
     def _trace(
-        self, question: Question, hits: Sequence[Hit], readings: Readings, spent: Mapping[str, float]
+        self,
+        findings: Findings,
+        ranked: Sequence[RankedCandidate],
+        calibration: Calibration | None,
+        spent: Mapping[str, float],
     ) -> AnswerTrace:
-        """The answer to one question from its readings; `spent` is the time so far, in ms by stage."""
+        """The answer to one question; `spent` is the time so far, in ms by stage."""
         began = time.perf_counter()
-        ranked = self.ranked(question, hits, readings)
-        scored = time.perf_counter()
-        table = self.tables.best(question.text, hits) if self.tables and self.calibration else None
-        if table is not None:
-            duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-            table = replace(table, quoted=self._completed(ranked[0], duplicates).span if ranked else None)
-            ranked = [_beside(each, table) for each in ranked]
-        timings = {
-            **spent,
-            "rank": spent.get("rank", 0.0) + (scored - began) * 1000,
-            "tables": spent.get("tables", 0.0) + (time.perf_counter() - scored) * 1000,
-        }
-        answer = self._answer(question, hits, len(readings), ranked, timings)
-        if table is not None and self._is_better(table, answer):
-            answer = self._of_table(answer, table, hits)
-        placed = self._placed(answer, question.text)
-        return AnswerTrace(placed, question.spelling, hits, readings, ranked, self.calibration)
+        answer = self._answer(findings, ranked, calibration)
+        placed = self._placed(answer, findings.question.text)
+        timings = {**spent, "rank": _ms_since(began)}
+        return AnswerTrace(
+            replace(placed, timings_ms=timings),
+            findings.question.spelling,
+            findings.hits,
+            findings.readings,
+            ranked,
+            calibration,
+        )
 
     # Answering
 
     def _answer(
-        self,
-        asked: Question,
-        hits: Sequence[Hit],
-        n_read: int,
-        ranked: Sequence[RankedCandidate],
-        timings: dict[str, float],
+        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
     ) -> Answer:
+        asked = findings.question
         spelling = asked.spelling
         threshold = self.options.threshold
-        if threshold is None and self.calibration:
-            threshold = self.calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
-        duplicates = {hit.passage.id: hit.duplicates for hit in hits}
-        distinct = without_overlaps(ranked, lambda each: each.candidate.scored.span)
-        spans = [self._completed(each, duplicates) for each in distinct]
-        shown = merge_same_answers(spans)
+        if threshold is None and calibration:
+            threshold = calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
+        shown = self._shown(findings, ranked, calibration)
         is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
-        best = shown[0] if is_accepted else None
         scope = self.selection.scope if self.selection else None
+        n_read = len(findings.readings)
         answer = Answer(
             question=spelling.question,
-            best=best,
+            best=shown[0] if is_accepted else None,
             alternatives=(),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
             passages_read=n_read,
-            passages_unread=len(hits) - n_read,
+            passages_unread=findings.n_unread,
             rejected=(),
             missing_terms=(),
-            nearest=tuple(hits[:N_NEAREST]),
+            nearest=tuple(findings.hits[:N_NEAREST]),
             retriever=self.retriever.name,
-            timings_ms=timings,
+            timings_ms={},
             scope=scope,
-            threshold=threshold if self.calibration else None,
+            threshold=threshold if calibration else None,
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
             left_out=self.left_out,
             understood=spelling.understood,
         )
-        if best is None:
-            near = self._candidates(asked, shown, hits[:n_read])
-            rejected = tuple(shown[:N_NEAREST])
-            declined = replace(answer, rejected=rejected, candidates=near)
-            return declined if answer.passages_unread else self._with_unknown(declined, spelling)
-        alternatives = [
-            span
-            for span in shown[1:]
-            if span.confidence is None or span.confidence >= MIN_ALTERNATIVE_CONFIDENCE
-        ]
+        if not is_accepted:
+            near = self._candidates(asked, shown, findings.hits[:n_read])
+            declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
+            return declined if findings.n_unread else self._with_unknown(declined, spelling)
+        if cells := ranked[0].candidate.cells:
+            return self._of_cells(answer, cells, findings)
         return replace(
             answer,
-            alternatives=tuple(alternatives[: self.options.alternatives]),
+            alternatives=self._alternatives(shown[1:]),
             parts=self._parts(asked, shown, ranked, threshold),
         )
+
+    def _shown(
+        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
+    ) -> list[AnswerSpan]:
+        """The candidates as answers with different words, best first; a computed value only as the best."""
+        duplicates = {hit.passage.id: hit.duplicates for hit in findings.hits}
+        spans = [
+            each
+            for each in ranked[1:]
+            if not (each.candidate.cells and each.candidate.cells.result.is_computed)
+        ]
+        distinct = without_overlaps([*ranked[:1], *spans], lambda each: each.candidate.scored.span)
+        return merge_same_answers([self._completed(each, duplicates, calibration) for each in distinct])
+
+    def _alternatives(self, others: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
+        likely = [
+            span
+            for span in others
+            if span.confidence is None or span.confidence >= MIN_ALTERNATIVE_CONFIDENCE
+        ]
+        return tuple(likely[: self.options.alternatives])
 
     def _with_unknown(self, declined: Answer, spelling: Spelling) -> Answer:
         """The declined question with the words that no document mentions, and the number of unread files."""
@@ -401,62 +372,49 @@ class Answerer:
             and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
         )
 
-    def _completed(self, ranked: RankedCandidate, duplicates: Mapping[int, Sequence[Passage]]) -> AnswerSpan:
-        """The span, cut to a cell, with yes or no if that is asked for and the rule is certain enough."""
+    def _completed(
+        self,
+        ranked: RankedCandidate,
+        duplicates: Mapping[int, Sequence[Passage]],
+        calibration: Calibration | None,
+    ) -> AnswerSpan:
+        """The span, with yes or no if that is asked for and the rule is certain enough."""
         span = answer_span(ranked)
-        cell = self.tables.in_cell(span) if self.tables else None
-        span = replace(span, span=cell or span.span, duplicates=tuple(duplicates[span.passage.id]))
-        if self.calibration is None:
-            return span
-        rule = self.calibration.verdicts
-        fitted = rule.verdict(ranked.candidate.scored.yes) if rule else None
-        verdict, confidence = fitted or (span.verdict, None)
+        span = replace(span, duplicates=tuple(duplicates[span.passage.id]))
+        rule = calibration.verdicts if calibration else None
+        verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)
         return replace(span, verdict=verdict, verdict_confidence=confidence)
 
-    def _is_better(self, table: TableAnswer, answer: Answer) -> bool:
-        """True where the result of a table is to be shown instead of the best span."""
-        best = answer.best
-        fitted = self.calibration.threshold if self.calibration else 0.0
-        if table.confidence < max(fitted, answer.threshold or 0.0):
-            return False
-        return best is None or table.holds(best.span) or table.confidence > (best.confidence or 0.0)
-
-    def _of_table(self, answer: Answer, table: TableAnswer, hits: Sequence[Hit]) -> Answer:
+    def _of_cells(self, answer: Answer, source: TableResult, findings: Findings) -> Answer:
         """The answer with the cells of a table, or with the value computed from them."""
-        result = table.result
+        assert answer.best is not None
+        result = source.result
         cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
-        spans = [self._cell(table, row, column, hits) for row, column in cells]
+        spans = [self._cell(answer.best, source, cell, findings) for cell in cells]
         computed = None
         if result.is_computed:
-            quotes = tuple(table.cell(row, column) for row, column in result.cells)
+            quotes = tuple(source.table.cell(*cell) for cell in result.cells)
             computed = Computed(result.operation, result.values[0], quotes, spans[0])
         return replace(
             answer,
             best=None if computed else spans[0],
-            table=None if computed else table.around(*cells[0]),
+            table=None if computed else source.table.around(*cells[0]),
             parts=tuple(spans) if len(spans) > 1 else (),
             computed=computed,
-            alternatives=(),
-            rejected=(),
-            missing_terms=(),
-            candidates=(),
-            unread_files=0,
         )
 
-    def _cell(self, table: TableAnswer, row: int, column: int, hits: Sequence[Hit]) -> AnswerSpan:
+    def _cell(
+        self, best: AnswerSpan, source: TableResult, cell: tuple[int, int], findings: Findings
+    ) -> AnswerSpan:
         """A cell as an answer, its row as the sentence around it."""
-        span = table.cell(row, column)
-        passage = self._passage_of(span, hits)
-        word = span.text.strip().lower() if table.result.operation == "yes or no" else ""
-        return AnswerSpan(
+        span = source.table.cell(*cell)
+        word = span.text.strip().lower() if source.result.operation == "yes or no" else ""
+        return replace(
+            best,
             span=span,
-            context=table.row(row),
-            passage=passage,
-            page=None,
-            line=0,
-            score=table.result.score,
-            confidence=table.confidence,
-            verdict="yes" if word in YES else "no" if word in NO else None,
+            context=source.table.row(cell[0]),
+            passage=self._passage_of(span, findings.hits),
+            verdict="yes" if word in YES else "no" if word in NO else best.verdict,
         )
 
     def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
@@ -471,11 +429,9 @@ class Answerer:
         return self.snapshot.passages([max(before)[1]])[0]
 
 
-def _beside(ranked: RankedCandidate, table: TableAnswer) -> RankedCandidate:
-    """The candidate; one that the result of its table contradicts has little confidence."""
-    if ranked.confidence is None or not table.contradicts(ranked.candidate.scored.span):
-        return ranked
-    return replace(ranked, confidence=min(ranked.confidence, CONTRADICTED))
+def _ms_since(began: float, n_questions: int = 1) -> float:
+    """The milliseconds since a time of `perf_counter`, for each question."""
+    return (time.perf_counter() - began) * 1000 / max(1, n_questions)
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:

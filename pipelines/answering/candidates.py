@@ -15,9 +15,18 @@ from ...corpora.sentences import sentence_spans
 from ...eval.squad import normalize_answer
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
-from ...reader.evidence import SHARED_PASSAGES, Calibration, Features, plain_evidence, score_over_null
+from ...reader.evidence import (
+    SHARED_PASSAGES,
+    Calibration,
+    CellFeatures,
+    Features,
+    plain_evidence,
+    score_over_null,
+)
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from ..understanding.question import Question
+from .reading import Readings
+from .table_answers import TableResult
 
 T = TypeVar("T")
 
@@ -25,17 +34,21 @@ MAX_CANDIDATES = 80
 CACHED_PASSAGES = 512  # passages whose sentences are cached: 1 MB
 SECTION_SENTENCES = 2
 
-Readings = Sequence[Sequence[ScoredSpan]]
-"""The spans of each passage that was read, in the order of the hits; later hits were not read."""
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A span that may answer, the sentence around it, and its features."""
+    """What may answer: a span of a passage, or cells of a table.
+
+    scored: the span; of cells the first one.
+    sentence: the sentence or the row around it.
+    features: the features.
+    cells: the cells and the values; None for a span of a passage.
+    """
 
     scored: ScoredSpan
     sentence: Span
-    features: Features
+    features: Features | CellFeatures
+    cells: TableResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +100,9 @@ def candidates(
                 agreeing=math.log1p(n_agreeing),
                 length=math.log1p(len(proposal.scored.span.text.split())),
                 log_probability=proposal.scored.score - normalizer if masses else 0.0,
+                missing_name=question.rarest_name_without(
+                    held[proposal.place] | names[proposal.place], proposal.scored.span.document_id
+                ),
             ),
         )
         for proposal, n_agreeing in zip(proposals, _n_agreeing(proposals), strict=True)

@@ -194,7 +194,7 @@ def count(reading: Reading) -> Result | None:
             return reading.result("sum", counted, column, 0.8, total) if reading.conditions else None
     else:
         reading.explained.add(reading.near)  # what the rows are
-    if not rows:
+    if not table.is_body.issuperset(rows) or not rows:  # totals, and the names of groups
         return None
     if reading.conditions:
         doubt += is_row and (len(rows) == 1 or table.main in reading.columns)
@@ -230,18 +230,14 @@ def aggregate(reading: Reading) -> Result | None:
     return reading.result("sum", rows, column, 0.6, shown(total, values))
 
 
-def compared(reading: Reading) -> Result | None:
-    """The difference of two values, or whether the first is more or less than the second.
-
-    They stand in two rows, or in two columns of the same row.
-    """
+def difference(reading: Reading) -> Result | None:
+    """The difference of two values, in two rows, or in two columns of the same row."""
     table = reading.table
     words = reading.question.words
-    is_difference = reading.match.re is asked.DIFFERENCE
-    rows = [row for row, _ in two_rows(reading)]
+    rows = two_rows(reading)
     column = reading.measured_by(reading.match)
     columns = [] if column is None else [column]
-    if not rows and is_difference and reading.conditions:
+    if not rows and reading.conditions:
         rows = reading.rows()
         numeric = set(table.of_kinds(NUMERIC)) - reading.columns.union(columns)
         others = [m for m in reading.mentions if m.column in numeric and m.strength >= 1]
@@ -253,40 +249,12 @@ def compared(reading: Reading) -> Result | None:
     if len(cells) != 2 or len(values) != 2 or common_unit(values) in (None, DATE):
         return None
     reading.explained.update(words.index(word) for word in ("than", "between") if word in words)
-    difference = values[0].number - values[1].number
-    if is_difference:
-        return reading.computed("difference", cells, 0.2, shown(abs(difference), values))
-    if "than" not in words:
-        return None
-    is_true = difference > 0 if reading.match["up"] else difference < 0
-    return reading.computed("compare", cells, 0.2, "yes" if is_true else "no")
+    distance = abs(values[0].number - values[1].number)
+    return reading.computed("difference", cells, 0.2, shown(distance, values))
 
 
-def either(reading: Reading) -> Result | None:
-    """The one of two rows, joined by "or", that has more or less of something."""
-    table = reading.table
-    question = reading.question
-    pair = two_rows(reading)
-    comparative = asked.COMPARATIVE.search(question.text) or asked.LARGEST.search(question.text)
-    if not pair or comparative is None:
-        return None
-    (_, first), (_, second) = pair
-    if "or" not in question.words[max(first.tokens) + 1 : min(second.tokens)]:
-        return None
-    reading.explain(comparative)
-    by_time = comparative[0] in ("first", "earlier", "sooner", "later", "older")
-    columns = table.of_kinds(TIMES) if by_time else []
-    column = next(iter(columns), reading.measured_by(comparative))
-    numbers = [] if column is None else table.numbers([row for row, _ in pair], column)
-    if len({number for number, _ in numbers}) != 2:
-        return None
-    is_up = comparative.groupdict().get("up", True)
-    best = (max if is_up else min)(numbers)[1]
-    return reading.result("either", [best], first.column, 0.1)
-
-
-def two_rows(reading: Reading) -> list[tuple[int, Condition]]:
-    """The two rows that two conditions on the same column select, each with its condition, else none."""
+def two_rows(reading: Reading) -> list[int]:
+    """The two rows that two conditions on the same column select, else none."""
     by_column: dict[int, list[Condition]] = {}
     for condition in sorted(reading.conditions, key=lambda condition: min(condition.tokens)):
         by_column.setdefault(condition.column, []).append(condition)
@@ -294,7 +262,7 @@ def two_rows(reading: Reading) -> list[tuple[int, Condition]]:
         others = reading.rows(without=pair) if len(pair) == 2 else []
         selected = [(row, condition) for condition in pair for row in others if row in condition.rows]
         if [condition for _, condition in selected] == pair:
-            return selected
+            return [row for row, _ in selected]
     return []
 
 
@@ -316,12 +284,10 @@ def shown(number: Decimal | float, values: Iterable[Value] = ()) -> str:
 
 ANYTHING = re.compile("")
 Operations = list[tuple[re.Pattern[str], Callable[[Reading], Result | None]]]
-EITHER = (asked.EITHER, either)
 OPERATIONS: Operations = [
-    (asked.DIFFERENCE, compared),
+    (asked.DIFFERENCE, difference),
     (asked.AFTER, neighbour),
     (asked.BEFORE, neighbour),
-    EITHER,
     (asked.LARGEST, superlative),
     (asked.SMALLEST, superlative),
     (asked.FIRST, at_end),
@@ -332,4 +298,4 @@ OPERATIONS: Operations = [
     (asked.COUNT, count),
     (ANYTHING, plain),
 ]
-YES_NO_OPERATIONS: Operations = [EITHER, (asked.COMPARATIVE, compared), (ANYTHING, yes_or_no)]
+YES_NO_OPERATIONS: Operations = [(ANYTHING, yes_or_no)]

@@ -191,8 +191,8 @@ class ModelAnswerer:
         """The passages of the hits that the reader does not find irrelevant, best first."""
         readings = [*trace.readings]
         if unread := trace.hits[len(readings) :]:
-            small = self.first.first or self.first
-            [more] = small.reader.read([asked.text], [[hit.passage for hit in unread]])
+            reader = self.first.small.reader if self.first.small else self.first.reader
+            [more] = reader.read([asked.text], [[hit.passage for hit in unread]])
             readings += more
         passages = []
         for hit, spans in zip(trace.hits, readings, strict=True):

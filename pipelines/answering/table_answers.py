@@ -1,73 +1,78 @@
-"""Finds the tables in which retrieved passages lie, and the best result of a question in them."""
+"""Finds the tables in which retrieved passages lie, and what a question gets from them.
+
+A table gives a result, which is looked up or computed, and the rows that share words with the question, which
+the reader reads one by one.
+"""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePosixPath
 
-from spanwise.types import AnswerSpan, Document, Hit, Passage, Span, TablePart
+from spanwise.types import Document, Hit, Passage, Span, TablePart
 
 from ...corpora.passages import passages_at
 from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
+from ..understanding.question import Question
 from .lookup import look_up
 from .table_reading import Result
-from .table_text import TableText
+from .table_text import MAX_CELL, TableText
 
-# The logistic confidence of a result, fitted on 200 questions about tables and on those of eight folders with
-# a table near.
-SLOPE = 1.57  # of the score
-QUOTED = 2.04  # the reader quotes the table
-AGREES = 0.90  # it quotes the same cell
-UNEXPLAINED = -0.51  # a word of the question means nothing in the table
-OFFSET = -0.17
-RIVAL = 0.1  # the difference of scores below which another table's other answer is a doubt
-DOUBT = 1.0
+RIVAL = 0.1  # the difference of scores from which on another table's other result is no rival
+
 MAX_WORDS = 8  # of a cell; one with more is prose
 N_AROUND = 2  # rows that are shown above and below a cell
 MAX_DOCUMENTS = 32  # whose tables are kept
+MAX_ROWS = 8  # that are read for a question
+TINY = 2  # rows of a table that are read even if they share no word with the question
+MAX_SHARED = 20_000  # rows of a table that are compared with a question
+READ = "read"  # the operation of a cell that the reader takes from its row
 
 
 @dataclass(frozen=True, slots=True)
-class TableAnswer:
-    """The best result of a question in the tables.
+class NearTable:
+    """A table that a retrieved passage holds a part of.
 
-    result: the cells and values.
-    table: the table.
     document: the document with the table.
-    score: of the result, lower where another table says something else.
-    quoted: the best span of the reader.
+    table: the table.
+    passage: the best such passage.
+    context: the stems of the headings above it, of the title and of the file's name.
     """
 
-    result: Result
-    table: TableText
     document: Document
-    score: float
-    quoted: Span | None = None
-
-    @property
-    def confidence(self) -> float:
-        """The fitted probability that the result is right."""
-        evidence = OFFSET + SLOPE * self.score + UNEXPLAINED * bool(self.result.unexplained)
-        if self.quoted is not None:
-            evidence += QUOTED * self.holds(self.quoted) + AGREES * self.is_in_cell(self.quoted)
-        return 1 / (1 + math.exp(-evidence))
-
-    def is_in_cell(self, span: Span) -> bool:
-        """True for a span that touches a cell of the result."""
-        return any(_overlap(span, self.cell(row, column)) for row, column in self.result.cells)
-
-    def contradicts(self, span: Span) -> bool:
-        """True for a span in the table that is not in one of the cells."""
-        return self.holds(span) and not self.is_in_cell(span)
+    table: TableText
+    passage: Passage
+    context: frozenset[str]
 
     def holds(self, span: Span) -> bool:
         """True for a span that touches the table."""
-        return _overlap(span, self._span(self.table.start, self.table.end))
+        return span.document_id == self.document.id and _overlap(
+            (span.start, span.end), (self.table.start, self.table.end)
+        )
+
+    def is_in_header(self, span: Span) -> bool:
+        """True for a span that begins in the names of the columns."""
+        bounds = self.table.bounds
+        return bool(bounds) and self.holds(span) and self.table.start <= span.start < bounds[0][0][0]
+
+    def cells(self, span: Span) -> list[tuple[int, int]]:
+        """Row and column of the cells of the first row that a span touches; none in the header."""
+        bounds = self.table.bounds
+        row = bisect_right(bounds, span.start, key=lambda cells: cells[0][0]) - 1
+        if row < 0 or not self.holds(span):
+            return []
+        touched = (_overlap(cell, (span.start, span.end)) for cell in bounds[row])
+        return [(row, column) for column, touches in enumerate(touched) if touches]
+
+    def is_prose(self, row: int, column: int) -> bool:
+        """True for a cell with more than a few words."""
+        return len(self.table.rows[row][column].split()) > MAX_WORDS
 
     def cell(self, row: int, column: int) -> Span:
         """The span of the words of a cell."""
@@ -87,8 +92,51 @@ class TableAnswer:
         rows = self.table.rows[first : row + N_AROUND + 1]
         return TablePart(self.table.columns, tuple(map(tuple, rows)), row - first, column)
 
+    def record(self, row: int) -> Passage:
+        """A row as a passage to read: each cell after the name of its column, below the headings."""
+        text, _ = self.table.record(row)
+        return replace(self.passage, start=0, end=len(text), text=text)
+
+    def column_at(self, row: int, span: Span) -> int | None:
+        """The column in which a span of a record answers; of the first cell and another, the other."""
+        _, bounds = self.table.record(row)
+        touched = [column for column, *cell in bounds if _overlap(cell, (span.start, span.end))]
+        return touched[len(touched) == 2] if touched else None
+
     def _span(self, start: int, end: int) -> Span:
         return Span(self.document.id, start, end, self.document.text[start:end])
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row that shares words with a question.
+
+    table: its table.
+    row: its number.
+    terms: the terms of the question that it holds.
+    is_best: no other row holds rarer ones.
+    is_tie: nor does it alone.
+    """
+
+    table: NearTable
+    row: int
+    terms: frozenset[str]
+    is_best: bool
+    is_tie: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """What a question gets from a table: cells, or a value computed from them.
+
+    table: the table.
+    result: the cells and values.
+    has_rival: another table says something else, about as well.
+    """
+
+    table: NearTable
+    result: Result
+    has_rival: bool = False
 
 
 class TableFinder:
@@ -103,21 +151,47 @@ class TableFinder:
         self._document_of = document_of
         self._kept: dict[str, tuple[Document, list[TableText]]] = {}
 
-    def best(self, question: str, hits: Sequence[Hit]) -> TableAnswer | None:
-        """The best result; a doubt lowers its confidence if another table says something else as well."""
-        results = []
-        for document, table, passage in self._near(hits):
-            if result := look_up(question, table, self._context(document, passage, table)):
-                results.append((result, table, document))
-        if not results:
-            return None
-        results.sort(key=lambda each: -each[0].score)  # ties keep the order of the hits
-        result, table, document = results[0]
-        is_doubtful = any(
-            other.values != result.values and other.score > result.score - RIVAL for other, *_ in results
-        )
-        score = result.score - DOUBT * is_doubtful
-        return TableAnswer(result, table, document, score)
+    def results(self, question: str, tables: Sequence[NearTable]) -> list[TableResult]:
+        """The best result of each table that has one, in their order."""
+        looked_up = [(near, look_up(question, near.table, near.context)) for near in tables]
+        results = [(near, result) for near, result in looked_up if result]
+        return [
+            TableResult(
+                near,
+                result,
+                any(
+                    other.values != result.values and other.score > result.score - RIVAL
+                    for _, other in results
+                ),
+            )
+            for near, result in results
+        ]
+
+    def rows(self, question: Question, tables: Sequence[NearTable]) -> list[TableRow]:
+        """The rows to read: those that hold the rarest terms of the question, of their table's rows."""
+        weighed = []
+        for near in tables:
+            held = self._held(question.content, near.table)
+            n_rows = Counter(chain.from_iterable(held.values()))
+            for row, terms in held.items():
+                weight = sum(math.log1p(len(near.table.body) / n_rows[term]) for term in terms)
+                weighed.append((weight, near, row, terms))
+        weighed.sort(key=lambda each: -each[0])  # ties keep the order of the tables
+        most = [each for each in weighed if each[0] == weighed[0][0]]
+        return [
+            TableRow(near, row, frozenset(terms), weight == most[0][0], len(most) > 1)
+            for weight, near, row, terms in weighed[:MAX_ROWS]
+        ]
+
+    def _held(self, terms: Collection[str], table: TableText) -> dict[int, set[str]]:
+        """The terms that each row holds, of the rows that hold some, and of all rows of a tiny table."""
+        held: dict[int, set[str]] = defaultdict(set)
+        for row in table.body[:MAX_SHARED]:
+            for cell in table.rows[row]:
+                if len(cell) <= MAX_CELL:
+                    held[row].update(self._analyzer.terms(cell))
+        is_tiny = len(table.body) <= TINY
+        return {row: some for row, words in held.items() if (some := words.intersection(terms)) or is_tiny}
 
     def columns(self, passage: Passage) -> tuple[str, ...]:
         """The names of the columns of the tables that a passage holds a part of."""
@@ -127,30 +201,7 @@ class TableFinder:
         near = (table for table in tables if table.start < passage.end and passage.start < table.end)
         return tuple(chain.from_iterable(table.columns for table in near))
 
-    def in_cell(self, answer: AnswerSpan) -> Span | None:
-        """The part of an answer in one cell: the first that it touches, or the second if that names the row.
-
-        None outside of tables, in the header and in prose.
-        """
-        if not may_hold_rows(answer.passage):
-            return None
-        span = answer.span
-        document, tables = self._tables(span.document_id, [answer.passage])
-        bounds = next((table.bounds for table in tables if table.start <= span.start < table.end), ())
-        row = bisect_right(bounds, span.start, key=lambda cells: cells[0][0]) - 1
-        cells = bounds[row] if row >= 0 else ()
-        touched = [cell for cell in cells if cell[0] < span.end and span.start < cell[1]]
-        if not touched:
-            return None
-        is_name = len(touched) > 1 and touched[0] == cells[0]
-        first, after = touched[1] if is_name else touched[0]
-        if len(document.text[first:after].split()) > MAX_WORDS:
-            return None
-        start = max(first, span.start)
-        end = min(after, span.end)
-        return Span(document.id, start, end, document.text[start:end])
-
-    def _near(self, hits: Sequence[Hit]) -> Iterator[tuple[Document, TableText, Passage]]:
+    def near(self, hits: Sequence[Hit]) -> Iterator[NearTable]:
         """The tables that hold a part of a passage, each once, with the best such passage.
 
         Only documents with a passage that looks like rows are read.
@@ -165,7 +216,7 @@ class TableFinder:
             for table in tables:
                 parts = (p for p in passages if p.start < table.end and table.start < p.end)
                 if passage := next(parts, None):
-                    yield document, table, passage
+                    yield NearTable(document, table, passage, self._context(document, passage, table))
 
     def _tables(self, document_id: str, near: Sequence[Passage]) -> tuple[Document, list[TableText]]:
         if known := self._kept.get(document_id):
@@ -190,6 +241,5 @@ class TableFinder:
         return frozenset(stem for text in words for stem in self._analyzer.terms(text))
 
 
-def _overlap(first: Span, second: Span) -> bool:
-    is_same = first.document_id == second.document_id
-    return is_same and first.start < second.end and second.start < first.end
+def _overlap(first: Sequence[int], second: Sequence[int]) -> bool:
+    return first[0] < second[1] and second[0] < first[1]

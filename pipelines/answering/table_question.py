@@ -10,7 +10,7 @@ from operator import ge, gt, le, lt
 
 from ...eval.quantities import DATE, DURATION, NUMBER_WORDS, TIMES, WRITTEN_DATE, parse_value, spelled
 from ...index.analysis import STOP_WORDS
-from ..understanding.patterns import entries, family, mapping, pattern, words
+from ..understanding.patterns import mapping, pattern, words
 from .table_text import NO, YES, TableText
 
 MEANINGS = mapping("columns.meanings")
@@ -30,7 +30,6 @@ ASKING = pattern("asked_column.question")
 OPERATORS = frozenset(words("table_words.operators"))
 PAID = frozenset(words("table_words.paid"))
 AUXILIARIES = frozenset(words("table_words.auxiliaries"))
-REWRITTEN = [(pattern(name), entries()[name]["to"]) for name in family("rewriting")]
 SPELLED = re.compile(rf"\b(than|least|most|over|under) {NUMBER_WORDS}")
 COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
     **dict.fromkeys(words("limits.greater"), gt),
@@ -50,8 +49,6 @@ SUM = pattern("sums.sum")
 SPENT = pattern("sums.spent")
 MEAN = pattern("means.mean")
 DIFFERENCE = pattern("differences.difference")
-COMPARATIVE = pattern("comparing.comparative")
-EITHER = pattern("comparing.either")
 NEGATION = pattern("negation.word")
 WH = pattern("asked_column.after")
 SEVERAL = pattern("asked_column.several")
@@ -116,8 +113,6 @@ class Question:
         self.table = table
         self.capitals = {word.lower() for word in CAPITAL.findall(text)}.difference(text.split())
         self.text = text.lower().replace("’", "'")
-        for form, replacement in REWRITTEN:
-            self.text = form.sub(replacement, self.text)
         self.text = SPELLED.sub(lambda match: f"{match[1]} {spelled(match['words'])}", self.text)
         self.tokens = table.analyzer.tokens(self.text)
         self.words = [token.word for token in self.tokens]

@@ -17,6 +17,10 @@ YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
 NO = frozenset("no n false ✗ ✘ ☐ none".split())
 EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
+CODE = re.compile(r"(?:[A-Za-z]{0,3}[-./ ]?[0-9]+[a-z]?)?")
+DECIMAL_COMMA = re.compile(r"\D*(?:[0-9]{1,3}(?:[. ][0-9]{3})+|[0-9]+),[0-9]{1,2}\D*")
+DECIMAL_POINT = re.compile(r"\D*(?:[0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]+)\.[0-9]{1,2}\D*")
+SWAPPED = str.maketrans(",.", ".,")
 SAMPLE = 200  # rows by which the kind of a column is known
 UNIT_ROWS = 5  # rows by which the unit of a column is known
 MAX_CELL = 100  # characters of a cell that is looked up; a longer one is prose
@@ -37,7 +41,10 @@ class TableText:
         self.analyzer = analyzer
         self.bounds = table.rows[table.n_headers :]
         self.rows = [[_words(text[start:end]) for start, end in row] for row in self.bounds]
-        self._value = cache(parse_value)
+        self.has_labels = bool(table.labels)
+        for row, label in zip(self.rows, table.labels, strict=False):
+            row[0] = f"{label} {row[0]}".strip()
+        self._parsed = cache(parse_value)
         self._of_body: dict[int, list[tuple[Value, int]]] = {}
         self.names = [[*self.stems(name), *self._units(c)] for c, name in enumerate(table.columns)]
 
@@ -51,18 +58,49 @@ class TableText:
 
     def _units(self, column: int) -> list[str]:
         """The unit of the first value of a column, if it has one."""
-        values = filter(None, (self._value(row[column]) for row in self.rows[:UNIT_ROWS]))
+        values = filter(None, (self._value(row, column) for row in self.rows[:UNIT_ROWS]))
         units = [value.unit.lower() for value in values if value.unit not in ("", DATE, DURATION)]
         return [self.stem(unit) for unit in units[:1]]
+
+    def record(self, row: int) -> tuple[str, list[tuple[int, int, int]]]:
+        """A row as sentences with the names of its columns; column, start and end of each filled cell.
+
+        Of a setting only the value, after its key.
+        """
+        if self.has_labels:
+            key, value = self.rows[row]
+            return f"{key}: {value}.", [(1, len(key) + 2, len(key) + 2 + len(value))]
+        text = ""
+        bounds = []
+        for column, (name, cell) in enumerate(zip(self.columns, self.rows[row], strict=True)):
+            if cell:
+                start = len(text) + len(name) + 2
+                bounds.append((column, start, start + len(cell)))
+                text += f"{name}: {cell}. "
+        return text, bounds
 
     def values(self, rows: Iterable[int], column: int) -> list[tuple[Value, int]]:
         """The values of a column with their rows, without words; those of the whole body are kept."""
         if rows is self.body and column in self._of_body:
             return self._of_body[column]
-        values = [(value, row) for row in rows if (value := self._value(self.rows[row][column]))]
+        values = [(value, row) for row in rows if (value := self._value(self.rows[row], column))]
         if rows is self.body:
             self._of_body[column] = values
         return values
+
+    def _value(self, row: Sequence[str], column: int) -> Value | None:
+        """The value of a cell, in the notation of its column."""
+        return self._parsed(row[column].translate(SWAPPED) if column in self._with_commas else row[column])
+
+    @cached_property
+    def _with_commas(self) -> set[int]:
+        """The columns whose numbers have decimal commas: some cells have one, and none a decimal point."""
+        cells = {column: [row[column] for row in self.rows] for column in range(len(self.columns))}
+        return {
+            column
+            for column, texts in cells.items()
+            if any(map(DECIMAL_COMMA.fullmatch, texts)) and not any(map(DECIMAL_POINT.fullmatch, texts))
+        }
 
     def numbers(self, rows: Collection[int], column: int) -> list[tuple[Decimal, int]]:
         """The numbers of a column with their rows; none where their units differ or most cells have none."""
@@ -95,7 +133,7 @@ class TableText:
             counts: Counter[str] = Counter()
             for row in self.rows[:SAMPLE]:
                 if row[column] not in EMPTY:
-                    value = self._value(row[column])
+                    value = self._value(row, column)
                     is_yes_no = row[column].lower() in YES | NO
                     words = "words" if len(row[column]) <= MAX_CELL else "prose"
                     counts[value.kind if value else "yes-no" if is_yes_no else words] += 1
@@ -110,11 +148,16 @@ class TableText:
 
     @cached_property
     def body(self) -> list[int]:
-        """The rows without those of totals."""
+        """The rows without those of totals, and without the names of groups, alone in their rows."""
         totals = {
             cell for row in self.rows for cell in row if len(cell) <= MAX_TOTAL and TOTALS.fullmatch(cell)
         }
-        return [number for number, row in enumerate(self.rows) if totals.isdisjoint(row)]
+        has_groups = len(self.columns) > 2
+        return [
+            number
+            for number, row in enumerate(self.rows)
+            if totals.isdisjoint(row) and not (has_groups and row[0] and not any(row[1:]))
+        ]
 
     @cached_property
     def is_body(self) -> frozenset[int]:
@@ -123,8 +166,12 @@ class TableText:
 
     @cached_property
     def main(self) -> int:
-        """The column that names the rows: the first one of words that differ, else the first of words."""
-        words = self.of_kinds(("words",))
+        """The column that names the rows: the first one of words that differ, else the first of words.
+
+        A column of codes such as "T1" does so only if there is no other.
+        """
+        columns = self.of_kinds(("words",))
+        words = [c for c in columns if not all(CODE.fullmatch(row[c]) for row in self.rows)] or columns
         for column in words:
             if len({row[column] for row in self.rows}) >= DISTINCT * len(self.rows):
                 return column

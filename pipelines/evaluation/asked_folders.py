@@ -21,6 +21,7 @@ from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
 from ..answering.ask import Answerer, AnswerTrace
 from ..answering.mentions import mentions
+from ..answering.reading import FittedReader
 from ..open import open_encoded
 from ..understanding.question import Question
 from .corpus import read_questions
@@ -57,13 +58,11 @@ class AskedFolder:
 
     def record(self, on_progress: ProgressCallback = no_progress) -> None:
         """Searches for all questions and reads all hits, where that is not recorded yet."""
-        texts = [self.question(wording).text for wording in self.wordings]
-        for begin in range(0, len(texts), QUESTIONS_AT_ONCE):
-            on_progress(f"questions about {self.domain}", begin, len(texts))
-            batch = texts[begin : begin + QUESTIONS_AT_ONCE]
-            hits = self.answerer.retriever.search(batch, self.answerer.options.k)
+        for begin in range(0, len(self.wordings), QUESTIONS_AT_ONCE):
+            on_progress(f"questions about {self.domain}", begin, len(self.wordings))
+            batch = [self.question(wording) for wording in self.wordings[begin : begin + QUESTIONS_AT_ONCE]]
             for answerer in filter(None, (self.small, self.answerer)):
-                answerer.read(batch, hits)
+                answerer.read_all(batch)
 
     def question(self, wording: Wording) -> Question:
         """The question of a wording."""
@@ -76,7 +75,7 @@ class AskedFolder:
         options = replace(self.answerer.options, threshold=threshold)
         answerer = replace(self.answerer, calibration=calibration, options=options)
         if self.small and small:
-            answerer = replace(answerer, first=replace(self.small, calibration=small, options=options))
+            answerer = replace(answerer, small=FittedReader(self.small.reader, small))
         records = []
         for wording in self.wordings:
             trace = self.trace(answerer, wording)

@@ -39,6 +39,7 @@ from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
 from ..answering.mentions import mentions
 from ..answering.model_answers import MAX_SENTENCES, ModelAnswerer
+from ..answering.reading import FittedReader
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
 from .loaded_models import (
@@ -187,7 +188,7 @@ class OpenCommit:
         )
         if calibration and calibration.sure is not None and isinstance(reader, SecondReader):
             alone = self.models.calibration(FAST, reader.first.digest, retriever.name)
-            answerer = replace(answerer, first=replace(answerer, reader=reader.first, calibration=alone))
+            answerer = replace(answerer, small=FittedReader(reader.first, alone))
         self._answerer = (key, answerer)
         return answerer
 

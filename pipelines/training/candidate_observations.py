@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from spanwise.types import Hit, Span
+from spanwise.types import Span
 
 from ...corpora.sentences import sentence_spans
 from ...eval.questions import is_right_shown
 from ...reader.evidence import Features
 from ..answering.ask import Answerer
-from ..answering.candidates import Readings, adds_words, answer_key, topic_section
+from ..answering.candidates import adds_words, answer_key, topic_section
+from ..answering.reading import Findings
 from ..evaluation.asked_folders import AskedFolder, Wording
-from ..understanding.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +68,17 @@ def observe(folder: AskedFolder, answerer: Answerer) -> list[Observation]:
     """
     observations = []
     for wording in folder.wordings:
-        asked = folder.question(wording)
-        hits = answerer.retriever.search([asked.text], answerer.options.k)
-        [readings] = answerer.read([asked.text], hits)
-        observations.append(observation_of(answerer, wording, asked, hits[0], readings, folder.domain))
+        [findings] = answerer.read_all([folder.question(wording)])
+        observations.append(observation_of(answerer, wording, findings, folder.domain))
     return observations
 
 
-def observation_of(
-    asker: Answerer, wording: Wording, asked: Question, hits: Sequence[Hit], readings: Readings, domain: str
-) -> Observation:
+def observation_of(asker: Answerer, wording: Wording, findings: Findings, domain: str) -> Observation:
     """The observation of a question as it is searched and read."""
     question = wording.question
-    candidates = asker.score_candidates(asked, hits, readings)
-    terms = asked.content
-    section = topic_section(terms, hits, asker.snapshot.document, asker.analyzer) if terms else None
+    candidates = asker.score_candidates(findings)
+    terms = findings.question.content
+    section = topic_section(terms, findings.hits, asker.snapshot.document, asker.analyzer) if terms else None
     spans = [candidate.scored.span for candidate in candidates]
     same = _numbers([answer_key(span.text) for span in spans])
     places = [candidate.sentence for candidate in candidates]
@@ -89,7 +86,7 @@ def observation_of(
     return Observation(
         tuple(
             ObservedCandidate(
-                candidate.features,
+                cast("Features", candidate.features),
                 is_right_shown(question, span, candidate.scored.passage, sentence_spans),
                 words,
                 sentence,

@@ -14,7 +14,7 @@ from ...corpora.datasets.folder_questions import domains_of, read_folder_items
 from ...eval.calibration import fit_logistic
 from ...reader.evidence import VerdictRule
 from ...reader.protocol import Reader
-from ..answering.ask import N_BEST
+from ..answering.reading import N_BEST
 from ..evaluation.asked_folders import QUESTIONS_AT_ONCE
 from .questions import item_passage
 

@@ -56,11 +56,6 @@ def patterns(name: str) -> list[re.Pattern[str]]:
     return [re.compile(_resolved(row, {}), _flags(name)) for row in rows]
 
 
-def family(name: str) -> list[str]:
-    """The names of the entries of a family, in their order."""
-    return [entry for entry in entries() if entry.startswith(f"{name}.")]
-
-
 def _resolved(lines: str | list[str], parts: Mapping[str, str]) -> str:
     whole = lines if isinstance(lines, str) else "".join(lines)
     return REFERENCE.sub(lambda match: parts.get(match[1]) or source(match[1]), whole)

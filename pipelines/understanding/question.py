@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Set
 from functools import cached_property
+from itertools import chain
 
 from spanwise.types import Spelling
 
@@ -12,6 +14,8 @@ from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
 from .documents import QUOTED, mentioned_words
 from .spelling import FUNCTION_WORDS, spelling_of
+
+NAME = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\w*\d[\w.-]*)")  # not the capital at the start
 
 
 class Question:
@@ -27,6 +31,7 @@ class Question:
         self.text = spelling.text
         self._snapshot = snapshot
         self._analyzer = analyzer
+        self._holding: dict[str, Set[str]] = {}
 
     @classmethod
     def of(cls, question: str | Question, snapshot: Snapshot, analyzer: Analyzer) -> Question:
@@ -76,6 +81,27 @@ class Question:
         if not self._mass:
             return 1.0
         return sum(self._idf[term] for term in self.terms.intersection(terms)) / self._mass
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The terms of its names, numbers and identifiers: words with a capital or a digit."""
+        return frozenset(chain.from_iterable(map(self._analyzer.terms, NAME.findall(self.text))))
+
+    def rarest_name_without(self, terms: Iterable[str], document_id: str) -> float:
+        """The idf of the rarest name that neither `terms` nor the document have, over the highest idf."""
+        idfs = [
+            self._idf.get(name, 0.0)
+            for name in self.names.difference(terms)
+            if document_id not in self._documents(name)
+        ]
+        return max(idfs, default=0.0) / idf_lucene(0, max(1, self._snapshot.n_passages))
+
+    def _documents(self, term: str) -> Set[str]:
+        """The documents that hold a term."""
+        if term not in self._holding:
+            ids = self._snapshot.postings().passages_with([term]).tolist()
+            self._holding[term] = {document for document, _, _ in self._snapshot.places(ids)}
+        return self._holding[term]
 
     @cached_property
     def _idf(self) -> dict[str, float]:

@@ -9,6 +9,7 @@ from helpers.scripted_reader import Scripted, asker, by_margin, confined
 from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.candidates import answer_key, merge_same_answers
+from spanwise.pipelines.answering.reading import FittedReader
 from spanwise.pipelines.json_records import answer_record, answer_span_record
 from spanwise.pipelines.understanding.question import Question
 from spanwise.reader.evidence import Calibration, EarlyExit
@@ -258,7 +259,7 @@ def exiting(library, *script, rule=RULE, threshold=0.0, **options):
 def test_the_answer_of_a_sure_small_reader_stands(library, margin, text):
     small = asker(library, ("Ada Rook", margin, 0.0), calibration=by_margin(0.5))
     pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
-    [trace] = replace(pair, first=small).trace([STONES])
+    [trace] = replace(pair, small=FittedReader(small.reader, small.calibration)).trace([STONES])
     assert trace.answer.text == text
     assert trace.calibration == (small if margin == 4 else pair).calibration
     assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank", "tables"}
@@ -271,7 +272,7 @@ def test_a_small_reader_without_hope_declines_for_both(library, hopeless, thresh
     small = asker(library, ("Ada Rook", -4.0, 0.0), calibration=by_margin(0.5), threshold=threshold)
     calibration = replace(by_margin(0.5), sure=0.9, hopeless=hopeless)
     pair = asker(library, ("stones", 8.0, 2.0), calibration=calibration, threshold=threshold)
-    (answer,) = replace(pair, first=small).answer([STONES])
+    (answer,) = replace(pair, small=FittedReader(small.reader, small.calibration)).answer([STONES])
     assert answer.text == text
 
 

@@ -57,7 +57,6 @@ def test_a_cell_answers(question, value):
         ("Who won after Milo Brandt?", "Ada Rook"),
         ("Which country won the most?", "Norway"),
         ("Who was the last winner?", "Ines Kane"),
-        ("Who had more laps, Jo Falk or Ines Kane?", "Ines Kane"),
     ],
 )
 def test_rows_are_compared(question, value):
@@ -73,7 +72,6 @@ def test_rows_are_compared(question, value):
         ("What is the total number of laps of Ada Rook?", "26", "sum"),
         ("What is the average distance of Norway?", "45 km", "mean"),
         ("How many more laps did Ines Kane have than Jo Falk?", "6", "difference"),
-        ("Did Ines Kane have more laps than Jo Falk?", "yes", "compare"),
     ],
 )
 def test_an_answer_is_computed_from_its_cells(question, value, operation):

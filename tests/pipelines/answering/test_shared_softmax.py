@@ -50,7 +50,7 @@ def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
                     candidate.scored.span.start,
                 ): candidate.features.log_probability
                 for candidate in candidates
-                if candidate.scored.passage.id in best
+                if candidate.scored.passage.id in best and candidate.cells is None
             }
         )
     return by_question

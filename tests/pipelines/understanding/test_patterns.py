@@ -25,7 +25,6 @@ def test_references_resolve_to_words_patterns_and_parts(monkeypatch):
     assert absent.fullmatch("night")
     assert patterns.words("time.phrases") == ("at noon", "by night")
     assert patterns.mapping("time.phrases") == {"noon": "12"}
-    assert patterns.family("time") == [*ENTRIES]
 
 
 def test_a_missing_entry_matches_nothing():

@@ -1,0 +1,134 @@
+"""Reading: the hits of a question, with early exit, and rows of the tables near them.
+
+Each step takes what is known about a question and returns it with more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from spanwise.options import ProgressCallback, no_progress
+from spanwise.types import Hit, Passage, ScoredSpan
+
+from ...index.analysis import Analyzer, name_of
+from ...index.schema import indexed_text
+from ...reader.evidence import Calibration, EarlyExit
+from ...reader.protocol import Reader
+from ..understanding.question import Question
+from .table_answers import NearTable, TableResult, TableRow
+
+N_BEST = 8  # spans of a passage that are scored
+
+Readings = Sequence[Sequence[ScoredSpan]]
+"""The spans of each passage that was read, in the order of the hits; later hits were not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is known about a question before an answer is chosen.
+
+    question: the question.
+    hits: the retrieved passages, best first.
+    tables: the tables that hold a part of them.
+    results: what is looked up in the tables.
+    rows: the rows of the tables that share words with the question.
+    readings: the spans of the hits that were read.
+    row_readings: the spans of the rows, in offsets of `NearTable.record`.
+    """
+
+    question: Question
+    hits: Sequence[Hit]
+    tables: Sequence[NearTable] = ()
+    results: Sequence[TableResult] = ()
+    rows: Sequence[TableRow] = ()
+    readings: Readings = ()
+    row_readings: Readings = ()
+
+    @property
+    def n_unread(self) -> int:
+        """The number of hits that are not read."""
+        return len(self.hits) - len(self.readings)
+
+
+@dataclass(frozen=True, slots=True)
+class FittedReader:
+    """A reader with its calibration; None if it has none."""
+
+    reader: Reader
+    calibration: Calibration | None
+
+
+@dataclass(frozen=True, slots=True)
+class HitReader:
+    """Reads hits and rows.
+
+    reader: the reader.
+    analyzer: the analyzer of the index.
+    stopping: the rule for early exit; None reads all hits.
+    on_progress: called while passages are read.
+    """
+
+    reader: Reader
+    analyzer: Analyzer
+    stopping: EarlyExit | None = None
+    on_progress: ProgressCallback = no_progress
+
+    def read(self, questions: Sequence[Findings]) -> list[Findings]:
+        """The findings with their rows read, and with their hits as far as the rule for early exit wants."""
+        if self.stopping is None:
+            return self.read_rest(self._read_rows(questions))
+        rule = self.stopping
+        first = self._read_hits(questions, [rule.part(len(each.hits)) for each in questions])
+        enough = [rule.is_enough(chain.from_iterable(each.readings)) for each in first]
+        wanted = [
+            len(each.readings) if stops else len(each.hits) for each, stops in zip(first, enough, strict=True)
+        ]
+        return self._read_rows(self._read_hits(first, wanted))
+
+    def read_rest(self, questions: Sequence[Findings]) -> list[Findings]:
+        """The findings with all hits read."""
+        return self._read_hits(questions, [len(each.hits) for each in questions])
+
+    def _read_hits(self, questions: Sequence[Findings], wanted: Sequence[int]) -> list[Findings]:
+        """The findings with the first hits read, all questions in one call."""
+        complete = list(questions)
+        waiting = [i for i, each in enumerate(questions) if len(each.readings) < wanted[i]]
+        if not waiting:
+            return complete
+        n_read = sum(len(each.readings) for each in questions)
+        self.on_progress("passages", n_read, sum(len(each.hits) for each in questions))
+        unread = [
+            [hit.passage for hit in questions[i].hits[len(questions[i].readings) : wanted[i]]]
+            for i in waiting
+        ]
+        named = [
+            [self._named(questions[i].question, passage) for passage in some]
+            for i, some in zip(waiting, unread, strict=True)
+        ]
+        texts = [questions[i].question.text for i in waiting]
+        read = self.reader.read(texts, named, N_BEST)
+        for i, passages, spans in zip(waiting, unread, read, strict=True):
+            stored = [
+                [replace(span, passage=passage) for span in some]
+                for passage, some in zip(passages, spans, strict=True)
+            ]
+            complete[i] = replace(questions[i], readings=[*questions[i].readings, *stored])
+        return complete
+
+    def _read_rows(self, questions: Sequence[Findings]) -> list[Findings]:
+        """The findings with their rows read, all questions in one call."""
+        complete = list(questions)
+        waiting = [i for i, each in enumerate(questions) if each.rows]
+        if waiting:
+            texts = [questions[i].question.text for i in waiting]
+            records = [[row.table.record(row.row) for row in questions[i].rows] for i in waiting]
+            for i, spans in zip(waiting, self.reader.read(texts, records, N_BEST), strict=True):
+                complete[i] = replace(questions[i], row_readings=spans)
+        return complete
+
+    def _named(self, question: Question, passage: Passage) -> Passage:
+        """The passage as the reader sees it: below its path, if only the path has a word of the question."""
+        named = self.analyzer.name_terms(passage.document_id).intersection(question.terms)
+        if not named or named.issubset(self.analyzer.terms(indexed_text(passage))):
+            return passage
+        return replace(passage, heading=(name_of(passage.document_id), *passage.heading))
