@@ -3,9 +3,9 @@
     python -m benchmarks.rules --choose CHOOSE --data $SPANWISE_DATA --work WORK --half a
 
 The sets are those of `eval/questions/unseen` (lists of documents, amounts, yes-no questions, tables,
-conversations; halves b, d and e are for the end), every Nth question of the folders in CHOOSE, and questions
-that some rules were written after: WikiTableQuestions and `eval/questions/mentions.jsonl`. `fast` answers,
-with the shipped calibration.
+conversations; halves b, d, e and f are for the end), every Nth question of the folders in CHOOSE, and
+questions that some rules were written after: WikiTableQuestions and `eval/questions/mentions.jsonl`. `fast`
+answers, with the shipped calibration.
 
 A family is a table of `pipelines/understanding/patterns.toml`, or a rule of the code that `PATCHES` names.
 Each runs in a process of its own, without its entries. For each set: how many questions turn right, and how
@@ -355,7 +355,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="the folder with docs and wtq")
     parser.add_argument("--work", type=Path, required=True, help="indexes and verdicts")
     parser.add_argument("--recorded", type=Path, help="run/calibration of the reader that is asked")
-    parser.add_argument("--half", action="append", choices=list("abcde"), default=[], help="repeatable")
+    parser.add_argument("--half", action="append", choices=list("abcdef"), default=[], help="repeatable")
     parser.add_argument("--every", type=int, default=8, help="every Nth question of the large sets")
     parser.add_argument("--family", action="append", default=[], help="only these; repeatable")
     parser.add_argument("--ask", help=argparse.SUPPRESS)  # the family that this process leaves out
