@@ -59,6 +59,7 @@ def read(data: bytes) -> TextBuilder:
     builder = TextBuilder()
     n_broken = 0
     number = 0
+    level = logging.root.manager.disable
     logging.disable()  # the library names each line that it skips
     try:
         for entry in ENTRY.finditer(source):
@@ -70,7 +71,7 @@ def read(data: bytes) -> TextBuilder:
             builder.add_label(builder.length, f"record {number}")
             builder.write_paragraph("\n".join(lines))
     finally:
-        logging.disable(logging.NOTSET)
+        logging.disable(level)
     if not number:
         raise DocumentRejected("no contact and no event that can be read")
     remark = f"{n_broken} of {n_broken + number} entries cannot be read and are left out" if n_broken else ""

@@ -56,9 +56,9 @@ PLACEHOLDER = re.compile(r"Please wait\.{3}\s.{0,200}your PDF\s{1,4}viewer may n
 PAGE_END = "\f"
 # Head, hyphen, end of line or page, tail, other characters after it, and the next space.
 BROKEN_WORD = re.compile(rf"(\w{{1,40}})-([\n{PAGE_END}])(\w{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
-# In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
 ADDRESS = ("@", ".", "/", ":")  # characters before the head
 ADDRESS_REST = re.compile(r"[.@/:]\w")
+# In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
 LOOSE = {"and", "or", "to", "und", "oder", "bis"}
 
 MAX_WIDTH = 2_000  # pixels of a picture
@@ -168,7 +168,7 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
         is_apart = head.islower() and head not in words and not tail.islower()  # such as a footer
         if tail.isupper() or tail in LOOSE or is_apart:
             return match[0]
-        before = text[: match.start()][-1:]
+        before = text[max(0, match.start() - 1) : match.start()]
         if before in ADDRESS or ADDRESS_REST.match(rest):
             return f"{hyphenated}{rest}{end}"
         is_plain = joined.isalpha() and len(head) > 1 and not head.isupper() and tail.islower()

@@ -50,7 +50,7 @@ UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that
 
 
 def checked_question(question: str) -> str:
-    """The question without white space around it and lone surrogates; QuestionEmpty if nothing is left."""
+    """The question without white space around it, "?" for a lone surrogate; QuestionEmpty if it is empty."""
     question = question.encode("utf-8", "replace").decode("utf-8")
     if not question.strip():
         raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')

@@ -22,6 +22,7 @@ from .table_answers import NearTable, TableResult, TableRow
 from .table_reading import Result
 
 WEIGHTS = "cells.json"
+BIAS = "bias"  # the key of the constant term
 READ = "read"  # the operation of a cell that no operation finds
 MARGIN = 10.0  # logits for one unit of a feature
 MAX_MARGIN = 40.0
@@ -42,7 +43,7 @@ def fitted_weights() -> Mapping[str, float]:
 def cell_evidence(features: CellFeatures) -> float:
     """The logit of the probability that a cell or a value is right."""
     weights = fitted_weights()
-    return weights["bias"] + math.fsum(weights[name] * getattr(features, name) for name in CELL_FEATURES)
+    return weights[BIAS] + math.fsum(weights[name] * getattr(features, name) for name in CELL_FEATURES)
 
 
 def cell_candidates(

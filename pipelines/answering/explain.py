@@ -19,6 +19,7 @@ from ..folders import Root, files_named, resolve_document_id
 from ..understanding.question import Question
 from .ask import Answerer, AnswerTrace, placed_span
 from .candidates import RankedCandidate, answer_span
+from .cells import BIAS, fitted_weights
 from .filters import conditions_of, select
 
 MAX_RANK = 100_000  # deeper ranks are not searched
@@ -174,6 +175,8 @@ def explained(
     if calibration is not None and threshold is not None:
         other_terms = calibration.other_terms(best.candidate.features)
         formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
+        if best.candidate.cells:
+            formula = Formula(1.0, fitted_weights()[BIAS], threshold)
     return Explanation(
         answer=trace.answer,
         best=_breakdown(best, trace, answerer.snapshot),
@@ -188,10 +191,14 @@ def explained(
 def _breakdown(ranked: RankedCandidate, trace: AnswerTrace, snapshot: Snapshot) -> ScoreBreakdown:
     calibration = trace.calibration
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
+    evidence = ranked.evidence
+    if ranked.candidate.cells:
+        weights = fitted_weights()
+        evidence -= weights[BIAS]
     features = asdict(ranked.candidate.features).items()
     return ScoreBreakdown(
         placed_span(snapshot.document, answer_span(ranked)),
-        ranked.evidence,
+        evidence,
         tuple(FeatureContribution(name, value, weights.get(name, 0.0)) for name, value in features),
     )
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 
 from spanwise.types import Document, Hit, Passage, Span, TablePart
@@ -22,7 +22,7 @@ from ...index.analysis import Analyzer
 from ..understanding.question import Question
 from .lookup import look_up
 from .table_reading import Result
-from .table_text import MAX_CELL, TableText
+from .table_text import TableText
 
 RIVAL = 0.1  # the difference of scores from which on another table's other result is no rival
 
@@ -31,8 +31,7 @@ N_AROUND = 2  # rows that are shown above and below a cell
 MAX_DOCUMENTS = 32  # whose tables are kept
 MAX_ROWS = 8  # that are read for a question
 TINY = 2  # rows of a table that are read even if they share no word with the question
-MAX_SHARED = 20_000  # rows of a table that are compared with a question
-READ = "read"  # the operation of a cell that the reader takes from its row
+MAX_PLACES = 20_000  # of a term in a table that are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +112,12 @@ class TableRow:
 
     table: its table.
     row: its number.
-    terms: the terms of the question that it holds.
     is_best: no other row holds rarer ones.
     is_tie: nor does it alone.
     """
 
     table: NearTable
     row: int
-    terms: frozenset[str]
     is_best: bool
     is_tie: bool
 
@@ -175,23 +172,23 @@ class TableFinder:
             n_rows = Counter(chain.from_iterable(held.values()))
             for row, terms in held.items():
                 weight = sum(math.log1p(len(near.table.body) / n_rows[term]) for term in terms)
-                weighed.append((weight, near, row, terms))
+                weighed.append((weight, near, row))
         weighed.sort(key=lambda each: -each[0])  # ties keep the order of the tables
         most = [each for each in weighed if each[0] == weighed[0][0]]
         return [
-            TableRow(near, row, frozenset(terms), weight == most[0][0], len(most) > 1)
-            for weight, near, row, terms in weighed[:MAX_ROWS]
+            TableRow(near, row, weight == most[0][0], len(most) > 1)
+            for weight, near, row in weighed[:MAX_ROWS]
         ]
 
     def _held(self, terms: Collection[str], table: TableText) -> dict[int, set[str]]:
         """The terms that each row holds, of the rows that hold some, and of all rows of a tiny table."""
-        held: dict[int, set[str]] = defaultdict(set)
-        for row in table.body[:MAX_SHARED]:
-            for cell in table.rows[row]:
-                if len(cell) <= MAX_CELL:
-                    held[row].update(self._analyzer.terms(cell))
-        is_tiny = len(table.body) <= TINY
-        return {row: some for row, words in held.items() if (some := words.intersection(terms)) or is_tiny}
+        tiny = table.body if len(table.body) <= TINY else ()
+        held: dict[int, set[str]] = {row: set() for row in tiny}
+        for term in terms:
+            for row, column in islice(table.places(term), MAX_PLACES):
+                if row in table.is_body and term in self._analyzer.terms(table.rows[row][column]):
+                    held.setdefault(row, set()).add(term)
+        return held
 
     def columns(self, passage: Passage) -> tuple[str, ...]:
         """The names of the columns of the tables that a passage holds a part of."""

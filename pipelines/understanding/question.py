@@ -15,6 +15,7 @@ from ...retrieval.bm25 import idf_lucene
 from .documents import QUOTED, mentioned_words
 from .spelling import FUNCTION_WORDS, spelling_of
 
+MAX_HOLDING = 1_000  # passages with a name whose documents are looked up
 NAME = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\w*\d[\w.-]*)")  # not the capital at the start
 
 
@@ -88,11 +89,14 @@ class Question:
         return frozenset(chain.from_iterable(map(self._analyzer.terms, NAME.findall(self.text))))
 
     def rarest_name_without(self, terms: Iterable[str], document_id: str) -> float:
-        """The idf of the rarest name that neither `terms` nor the document have, over the highest idf."""
+        """The idf of the rarest name that neither `terms` nor the document have, over the highest idf.
+
+        A name in more than MAX_HOLDING passages is none that a document lacks.
+        """
         idfs = [
-            self._idf.get(name, 0.0)
-            for name in self.names.difference(terms)
-            if document_id not in self._documents(name)
+            self._idf[name]
+            for name in (self.names & self.terms).difference(terms)
+            if self._df[name] <= MAX_HOLDING and document_id not in self._documents(name)
         ]
         return max(idfs, default=0.0) / idf_lucene(0, max(1, self._snapshot.n_passages))
 
@@ -104,9 +108,14 @@ class Question:
         return self._holding[term]
 
     @cached_property
+    def _df(self) -> dict[str, int]:
+        df = self._snapshot.postings().statistics(self.terms).df
+        return {term: df.get(term, 0) for term in self.terms}
+
+    @cached_property
     def _idf(self) -> dict[str, float]:
-        statistics = self._snapshot.postings().statistics(self.terms)
-        return {term: idf_lucene(statistics.df.get(term, 0), statistics.n_docs) for term in self.terms}
+        n_passages = self._snapshot.postings().statistics(()).n_docs
+        return {term: idf_lucene(df, n_passages) for term, df in self._df.items()}
 
     @cached_property
     def _mass(self) -> float:

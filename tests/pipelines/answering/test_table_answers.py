@@ -1,14 +1,17 @@
 """Answers from tables: the cell with its place, or a value computed from cells."""
 
 import json
+import math
 
 import pytest
 from helpers.scripted_reader import asker, by_margin
 
 from spanwise.eval.questions import FolderQuestion, Verdict, judge_computed
+from spanwise.pipelines.answering.explain import explained
 from spanwise.pipelines.cli.show import show_answer
 from spanwise.pipelines.json_records import answer_record
 from spanwise.pipelines.server.app import chat_text
+from spanwise.pipelines.understanding.question import Question
 
 PLANS = """# Plans
 
@@ -128,3 +131,13 @@ def test_the_reader_and_the_table_support_or_contradict_each_other(library):
     assert agreed[0].candidate.scored.span.text == "450 EUR"
     assert agreed[0].confidence > confidences["450 EUR"] > alone[0].confidence
     assert confidences["400"] < 0.4
+
+
+def test_the_evidence_of_a_cell_is_explained_by_its_own_weights(library):
+    question = "What is the price of the Pro plan per year?"
+    answerer = asker(library, ("450 EUR", 5.0, 0.0), calibration=by_margin(0.3))
+    explanation = explained(answerer, Question.of(question, library.snapshot, library.analyzer), [])
+    best = explanation.best
+    assert best.evidence == pytest.approx(sum(each.contribution for each in best.contributions))
+    logit = explanation.formula.slope * best.evidence + explanation.formula.offset
+    assert explanation.answer.best.confidence == pytest.approx(1 / (1 + math.exp(-logit)))
