@@ -7,7 +7,6 @@ file of a known format that cannot be read is rejected with a reason.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Document, within
@@ -134,15 +133,13 @@ def parse(data: bytes, document_id: str, max_text: int = MAX_TEXT) -> Document |
     """
     if not data:
         raise DocumentRejected("empty file")
-    suffix = inner_suffix(document_id)
-    reader = choose_reader(data, suffix)
-    if reader is None:
-        remedy = f": save it as {OLD_OFFICE[suffix]}" if suffix in OLD_OFFICE else ""
-        return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}{remedy}")
     try:
-        if reader is html.read and document_id.lower().endswith(TEMPLATES):
-            reader = partial(html.read, is_template=True)
-        document = build_document(reader(data), data, document_id)
+        builder = read(data, document_id)
+        if builder is None:
+            suffix = inner_suffix(document_id)
+            remedy = f": save it as {OLD_OFFICE[suffix]}" if suffix in OLD_OFFICE else ""
+            return SkippedFile(document_id, f"unsupported format {suffix or '(no suffix)'}{remedy}")
+        document = build_document(builder, data, document_id)
     except (DocumentRejected, MemoryError):
         raise
     except Exception as error:  # one bad file must not stop a folder
@@ -150,6 +147,21 @@ def parse(data: bytes, document_id: str, max_text: int = MAX_TEXT) -> Document |
     if not document.text or document.text.isspace():
         raise DocumentRejected("no text in it")
     return document if len(document.text) <= max_text else _beginning(document, max_text)
+
+
+def read(data: bytes, name: str) -> TextBuilder | None:
+    """What the reader of a file writes; None for an unknown format. It raises what its libraries raise."""
+    reader = choose_reader(data, inner_suffix(name))
+    if reader is eml.read:
+        return eml.read(data, _read_attached)
+    if reader is html.read and name.lower().endswith(TEMPLATES):
+        return html.read(data, is_template=True)
+    return reader(data) if reader else None
+
+
+def _read_attached(data: bytes, name: str) -> TextBuilder | None:
+    """What the reader of an attached file writes, unless that is another mail."""
+    return None if choose_reader(data, inner_suffix(name)) is eml.read else read(data, name)
 
 
 def _beginning(document: Document, max_text: int) -> Document:

@@ -52,6 +52,7 @@ def answer_record(answer: Answer) -> Record:
         "parts": [answer_span_record(part) for part in answer.parts],
         "steps": [{**span_record(step), "line": step.line, "display": shown(step)} for step in answer.steps],
         "alternatives": [answer_span_record(other) for other in answer.alternatives],
+        "otherwise": [answer_span_record(other) for other in answer.otherwise],
         "searched": {
             "documents": answer.documents_searched,
             "passages": answer.passages_searched,
@@ -84,6 +85,7 @@ def answer_span_record(answer: AnswerSpan) -> Record:
         "verdict": answer.verdict,
         "verdict_confidence": answer.verdict_confidence,
         "match": answer.match,
+        "date": answer.date,
         "sentence": answer.context.text,
         "display_sentence": shown(answer.context),
         "score": answer.score,
@@ -126,6 +128,7 @@ def computed_record(computed: Computed) -> Record:
             {
                 "document": each.document_id,
                 "count": each.count,
+                "copy_of": each.copy_of,
                 "places": [
                     {**place_record(place), "display_sentence": shown(place.context)} for place in each.places
                 ],

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from spanwise.types import Answer, Computed, Passage, Span, Spelling, Summary
+from spanwise.types import Answer, AnswerSpan, Computed, Passage, Span, Spelling, Summary
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
@@ -24,6 +24,7 @@ Cited = tuple[str, list[dict[str, Any]]]
 """A text, and its citations in OpenAI's form."""
 MAX_CELLS = 20  # that are shown of a computed value
 ENGLISH = "the built-in models read English; for another language see `spanwise index --model`"
+EXAMPLE = "who built the weir bridge?"
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
 MAX_STEPS = 15  # that are shown
@@ -94,6 +95,8 @@ def refusal(answer: Answer | Summary) -> str:
             f"(of {answer.passages_searched:,})"
         )
     missing = answer.missing_terms if isinstance(answer, Answer) else ()
+    if answer.is_unknown and not missing:
+        return f"nothing in this question to look for: ask what the documents say, such as “{EXAMPLE}”"
     words = [f"“{visible(term.of(asked(answer)))}”" for term in missing]
     mentions = f": no document mentions {' or '.join(words)}" if words and is_english(answer.question) else ""
     return f"not in these documents{mentions}"
@@ -124,6 +127,11 @@ def shown(quote: Span | Passage) -> str:
     return display(quote.readable, quote.document_id)
 
 
+def version(answer: AnswerSpan) -> str:
+    """The document of a version of an answer, with its date if that is known."""
+    return f"{answer.span.document_id}{f' ({answer.date})' * bool(answer.date)}"
+
+
 def step_lines(steps: Sequence[Span]) -> list[str]:
     """The first items of a list in one line each, numbered, and how many more there are.
 
@@ -145,7 +153,10 @@ def chat_text(answer: Answer | Summary) -> Cited:
         return _with_marks(written_text(answer), [citation.span for citation in answer.citations])
     elif answer.best:
         text, marks = _with_marks(f"{' '.join(answer.best.context.text.split())} [1]", [answer.best.span])
-        return "\n".join([text, *step_lines(answer.steps)]), marks
+        otherwise = [
+            f"Otherwise in {one_line(version(each))}: {shown(each.span)}" for each in answer.otherwise
+        ]
+        return "\n".join([text, *step_lines(answer.steps), *otherwise]), marks
     elif answer.computed:
         first = answer.computed.first
         text = f"{answer.computed.value} ({computed_from(answer.computed)})"

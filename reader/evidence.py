@@ -46,6 +46,8 @@ class Features:
         `spans.log_normalizer`.
     missing_name: the idf of the rarest name, number or identifier of the question that neither passage,
         headings, path nor document have, as a share of the highest idf.
+    other_document: the share of the question's idf mass by which the name or title of another document,
+        all of whose words the question has, exceeds the name and title of this one.
     """
 
     margin: float
@@ -58,6 +60,7 @@ class Features:
     length: float = 0.0
     log_probability: float = 0.0
     missing_name: float = 0.0
+    other_document: float = 0.0
 
 
 FEATURES = tuple(feature.name for feature in fields(Features))

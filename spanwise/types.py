@@ -127,6 +127,7 @@ class AnswerSpan:
         also_in: the answers of other passages with the same words, best first.
         heading: the path of headings above the span's start, title first.
         match: how the words that a model points at are found; None for an answer of the reader.
+        date: of the document, as far as known, if other versions of the sentence say otherwise; else "".
     """
 
     span: Span
@@ -143,6 +144,7 @@ class AnswerSpan:
     also_in: tuple[AnswerSpan, ...] = ()
     heading: tuple[str, ...] = ()
     match: PlaceMatch | None = None
+    date: str = ""
 
     @property
     def text(self) -> str:
@@ -158,11 +160,13 @@ class MentioningDocument:
         document_id: the document.
         count: the number of places.
         places: the first five of them, each with its sentence.
+        copy_of: the document before it with the same bytes, with which it counts once; else "".
     """
 
     document_id: str
     count: int
     places: tuple[AnswerSpan, ...]
+    copy_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +226,8 @@ class Answer:
         table: the rows around `best`, if it is a cell that was looked up; else None.
         written: the sentences of a model, checked, with the spans that they cite; `best` is the first span.
         model: how a model answered; None for an answer of the reader.
+        otherwise: what other versions of the sentence of `best` say, in other documents or earlier in the
+            same one, newest first; see their `date`.
     """
 
     question: str
@@ -252,6 +258,7 @@ class Answer:
     table: TablePart | None = None
     written: tuple[SummarySentence, ...] = ()
     model: ModelReading | None = None
+    otherwise: tuple[AnswerSpan, ...] = ()
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:

@@ -135,7 +135,7 @@ def _words(child: Any) -> str:
             return f"{_day(date.fromisoformat(value))} ({value})"
     if isinstance(value, list):
         return ", ".join(map(str, value))
-    return _moment(value) if isinstance(value, date) else str(value)
+    return moment_in_words(value) if isinstance(value, date) else str(value)
 
 
 def _when(entry: Any, start: Any) -> str:
@@ -147,14 +147,15 @@ def _when(entry: Any, start: Any) -> str:
     if not isinstance(begins, datetime):
         last = ends - timedelta(days=1) if ends else begins  # the end of whole days is the day after
         return _day(begins) if last <= begins else f"{_day(begins)} to {_day(last)}"
-    text = _moment(begins)
+    text = moment_in_words(begins)
     if ends:
-        text += f" to {ends:%H:%M}" if ends.date() == begins.date() else f" to {_moment(ends)}"
+        text += f" to {ends:%H:%M}" if ends.date() == begins.date() else f" to {moment_in_words(ends)}"
     zone = start.params.get("X-VOBJ-ORIGINAL-TZID", ["UTC"] if begins.tzinfo else [])
     return f"{text} ({zone[0]})" if zone else text
 
 
-def _moment(moment: date) -> str:
+def moment_in_words(moment: date) -> str:
+    """A day, and the time if it has one: Tuesday 11 June 2024, 18:30."""
     return f"{_day(moment)}, {moment:%H:%M}" if isinstance(moment, datetime) else _day(moment)
 
 

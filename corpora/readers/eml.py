@@ -1,13 +1,15 @@
 """Reads mails and mailboxes: subject, sender, receivers and date, then the text, then the attachments.
 
 The plain form of a text is preferred to others, unless it leaves the text to them. A quotation above the
-answer to it is written below. Attached texts and messages are read; other attachments are named. Headers are
-decoded here, because the newer policy of the standard library fails on some broken headers and takes
-quadratic time on some long ones.
+answer to it is written below. Attached messages and documents are read; other attachments are named. The date
+is written in words after "Sent", so that it is no answer to when something happens. Headers are decoded here,
+because the newer policy of the standard library fails on some broken headers and takes quadratic time on some
+long ones.
 """
 
 import re
-from datetime import UTC
+from collections.abc import Callable
+from datetime import UTC, datetime
 from email.errors import CloseBoundaryNotFoundDefect, HeaderParseError
 from email.header import decode_header
 from email.message import Message
@@ -18,15 +20,18 @@ from email.utils import parsedate_to_datetime
 from spanwise.errors import DocumentRejected
 
 from ..decoding import decode
-from . import html
+from . import contacts, html
 from .builder import TextBuilder, one_line
 
 MEDIA_TYPE = "message/rfc822"
-SHOWN = ("From", "To", "Cc", "Date")
+SHOWN = ("From", "To", "Cc")
 LEADING_BLANKS = b"\xef\xbb\xbf\r\n"
 MAX_DEPTH = 20  # parts inside parts
 MAX_HEADER = 10_000  # characters
 MAX_MAILS = 2000  # of a mailbox
+MAX_REMARKS = 5  # on attachments
+ReadAttached = Callable[[bytes, str], TextBuilder | None]
+"""What writes an attached document, given its bytes and its name; None for an unknown format."""
 # The line before each mail of a mailbox.
 ENVELOPE = re.compile(rb"(?:\A|\r?\n\r?\n)From [^\r\n]{1,200}\r?\n(?=[!-9;-~]{1,76}:)")
 FROM_LINE = re.compile(rb"^>(>*From )", re.M)  # as mailboxes write a line that looks like that line
@@ -52,7 +57,7 @@ class ShortHeaders(Compat32):
         return name, value[:MAX_HEADER]
 
 
-def read(data: bytes) -> TextBuilder:
+def read(data: bytes, read_attached: ReadAttached = lambda data, name: None) -> TextBuilder:
     """The document of a mail, titled by its subject, or of a mailbox; labels name mails and attachments."""
     data = data.lstrip(LEADING_BLANKS)
     mails = (
@@ -61,7 +66,7 @@ def read(data: bytes) -> TextBuilder:
         else [data]
     )
     is_mailbox = len(mails) > 1
-    writer = MailWriter()
+    writer = MailWriter(read_attached)
     is_cut = False
     for mail in mails[:MAX_MAILS]:
         message = BytesParser(policy=ShortHeaders()).parsebytes(mail.lstrip(LEADING_BLANKS))
@@ -69,7 +74,7 @@ def read(data: bytes) -> TextBuilder:
             raise DocumentRejected("not a mail message: it has no header")
         writer.write_message(message, is_mailbox=is_mailbox)
         is_cut |= any(CloseBoundaryNotFoundDefect in map(type, part.defects) for part in message.walk())
-    remarks = ["truncated: it ends inside a part"] * is_cut
+    remarks = ["truncated: it ends inside a part"] * is_cut + writer.remarks[:MAX_REMARKS]
     if len(mails) > MAX_MAILS:
         remarks.append(f"only the first {MAX_MAILS:,} of {len(mails):,} mails are read")
     described = Message() if is_mailbox else message
@@ -79,10 +84,12 @@ def read(data: bytes) -> TextBuilder:
 
 
 class MailWriter:
-    """Writes a message and its parts into `builder`."""
+    """Writes a message and its parts into `builder`; `remarks` name attachments that cannot be read."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_attached: ReadAttached) -> None:
         self.builder = TextBuilder()
+        self.remarks: list[str] = []
+        self._read_attached = read_attached
         self._after_attachment = False
 
     def write_message(self, message: Message, depth: int = 0, is_mailbox: bool = False) -> None:
@@ -96,6 +103,10 @@ class MailWriter:
             if value := _header(message, name):
                 self.builder.write(f"{name}: {value}")
                 self.builder.end_line()
+        if moment := _moment(message):
+            self.builder.write(f"Sent: {contacts.moment_in_words(moment)}")
+        elif raw := _header(message, "Date"):
+            self.builder.write(f"Sent: {raw}")
         self._write_part(message, depth)
 
     def _write_part(self, part: Message, depth: int) -> None:
@@ -132,13 +143,30 @@ class MailWriter:
         self.builder.end_line(blank=True)
         if part.get_content_maintype() == "text":
             self._include(part)
+        elif name:
+            self._include_attached(part, name)
         self._after_attachment = True
+
+    def _include_attached(self, part: Message, name: str) -> None:
+        """Write the text of an attached document; a broken one gets a remark."""
+        data = part.get_payload(decode=True)
+        try:
+            attached = self._read_attached(data, name) if isinstance(data, bytes) else None
+        except MemoryError:
+            raise
+        except Exception as error:  # one bad attachment must not hide the mail
+            self.remarks.append(f"attachment {name} cannot be read: {error}")
+            return
+        if attached is not None:
+            self.builder.include(attached)
 
     def _include(self, part: Message) -> int:
         """Write the text of a part; returns its offset."""
         text = _text(part)
         if part.get_content_type() == RICH:
             return self.builder.include(html.read(text.encode()))
+        if part.get_content_type() == contacts.CALENDAR and contacts.ENTRY.search(text):
+            return self.builder.include(contacts.read(text.encode()))
         return self.builder.write(ANSWERED.sub(r"\2\n\n\1", text.strip("\n")).rstrip("\n"))
 
 
@@ -182,14 +210,20 @@ def _header(message: Message, name: str) -> str:
     return _readable(str(next(values, "")))
 
 
-def _date(message: Message) -> str:
-    """The date of a message in ISO 8601, or the empty string."""
+def _moment(message: Message) -> datetime | None:
+    """The time at which a message is sent, or None."""
     try:
         moment = parsedate_to_datetime(_header(message, "Date"))
     except (TypeError, ValueError, OverflowError):
-        return ""
+        return None
     # The zone -0000 means UTC without a known zone.
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _date(message: Message) -> str:
+    """The date of a message in ISO 8601, or the empty string."""
+    moment = _moment(message)
+    return moment.isoformat() if moment else ""
 
 
 def _file_name(part: Message) -> str:

@@ -133,7 +133,7 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
     """The page at an index from 0; a page that cannot be read has a remark instead of lines."""
     from pypdfium2 import PdfiumError
 
-    from .pdf_lines import Characters, is_garbled, lines_of, signs_of, take_values
+    from .pdf_lines import Characters, hide_unseen, is_garbled, lines_of, signs_of, take_values
 
     try:
         values = list(take_values(pdf, index)) if pdf.formenv else []
@@ -141,6 +141,7 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
             signs = signs_of(characters)
             if is_garbled(characters, signs):
                 return Page((), NO_MEANING)
+            hide_unseen(page, characters, signs)
             drawn = list(lines_of(Characters(characters, page.get_rotation()), signs))
             return Page(tuple(in_reading_order(place_values(drawn, values))))
     except PdfiumError:

@@ -7,11 +7,11 @@ fields are read from the fields, because pdfium draws them after all other text,
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from ctypes import c_double, c_ushort
+from ctypes import addressof, c_double, c_int, c_ulong, c_ushort
 from dataclasses import dataclass, replace
 from math import hypot
 
-from pypdfium2 import PdfDocument, PdfFormEnv, PdfTextPage, raw
+from pypdfium2 import PdfDocument, PdfFormEnv, PdfPage, PdfTextPage, raw
 
 from .builder import DOWN, UP, one_line, settle, shifted
 from .page_layout import Line, joined, runs
@@ -33,6 +33,8 @@ MAX_FIELDS = 1_000  # of a page
 FIELD_SIZE = 12.0  # points
 TALL = 16.0  # points from the top of a field to the middle of its first line, at most
 UNSEEN_FIELD = 2 | 32  # the flags of hidden annotations
+MAX_DEPTH = 3  # of forms in which drawn objects are looked for
+MAX_SIDE = 2_000  # pixels of a page that is drawn to see what shows
 PASSWORD = 1 << 13  # a flag of text fields
 Box = tuple[float, float, float, float]
 """The left, lower, right and upper edge in points."""
@@ -94,6 +96,67 @@ def signs_of(page: PdfTextPage) -> list[str]:
         return chr(code) if code < 0x110000 else "\ufffe"
 
     return [*map(sign, range(page.count_chars())), "\n"]
+
+
+def hide_unseen(page: PdfPage, characters: PdfTextPage, signs: list[str]) -> None:
+    """Clears the characters outside of the crop box, and those of layers that are switched off."""
+    if unseen := _unseen_texts(page):
+        for i in range(characters.count_chars()):
+            if _address(raw.FPDFText_GetTextObject(characters, i)) in unseen:
+                signs[i] = ""
+    left, bottom, right, top = crop = page.get_cropbox()
+    if crop != page.get_mediabox():
+        for i in range(characters.count_chars()):
+            x, y = c_double(), c_double()
+            raw.FPDFText_GetCharOrigin(characters, i, x, y)
+            if signs[i].strip() and not (left <= x.value <= right and bottom <= y.value <= top):
+                signs[i] = ""
+
+
+def _unseen_texts(page: PdfPage) -> set[int]:
+    """The addresses of the text objects of layers that do not show: the page looks the same without them."""
+    layered = [each for each in page.get_objects(max_depth=MAX_DEPTH) if _is_in_layer(each.raw)]
+    if not layered:
+        return set()
+    scale = min(1.0, MAX_SIDE / max(page.get_size()))
+    shown = page.render(scale=scale).to_numpy()
+    for each in layered:
+        raw.FPDFPageObj_SetIsActive(each.raw, False)
+    differs = (shown != page.render(scale=scale).to_numpy()).any(axis=-1)
+    unseen = set()
+    for each in layered:
+        raw.FPDFPageObj_SetIsActive(each.raw, True)
+        left, bottom, right, top = each.get_bounds()
+        corners = _pixels(page, differs.shape, (left, bottom), (right, top))
+        (x, x_end), (y, y_end) = (sorted(edges) for edges in zip(*corners, strict=True))
+        area = differs[max(0, y) : max(0, y_end) + 1, max(0, x) : max(0, x_end) + 1]
+        if each.type == raw.FPDF_PAGEOBJ_TEXT and not area.any():
+            unseen.add(_address(each.raw))
+    return unseen
+
+
+def _pixels(page: PdfPage, shape: tuple[int, int], *points: tuple[float, float]) -> list[tuple[int, int]]:
+    """The pixels, as x and y, of points of a page that is drawn in a picture of `shape`."""
+    pixels = []
+    for point in points:
+        x, y = c_int(), c_int()
+        raw.FPDF_PageToDevice(page, 0, 0, shape[1], shape[0], 0, *point, x, y)
+        pixels.append((x.value, y.value))
+    return pixels
+
+
+def _is_in_layer(drawn: raw.FPDF_PAGEOBJECT) -> bool:
+    """True for an object that is drawn as optional content."""
+    for number in range(raw.FPDFPageObj_CountMarks(drawn)):
+        name = (c_ushort * 8)()
+        raw.FPDFPageObjMark_GetName(raw.FPDFPageObj_GetMark(drawn, number), name, 16, c_ulong())
+        if bytes(name).decode("utf-16-le").rstrip("\0") == "OC":
+            return True
+    return False
+
+
+def _address(drawn: raw.FPDF_PAGEOBJECT) -> int:
+    return addressof(drawn.contents) if drawn else 0
 
 
 def lines_of(characters: Characters, signs: list[str]) -> Iterator[Line]:

@@ -40,13 +40,14 @@ from .filters import Selection, count_unread
 from .reading import Findings, FittedReader, HitReader, Readings
 from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
+from .versions import with_versions
 
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
 N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
-UNDERSTOOD_MARGIN = 0.15  # by which the threshold is higher for a question that a conversation changes
+ADDED_MARGIN = 0.2  # by which the threshold is higher where a passage has only words that a conversation adds
 
 
 def checked_question(question: str) -> str:
@@ -205,11 +206,13 @@ class Answerer:
     def ranked(self, findings: Findings, calibration: Calibration | None) -> list[RankedCandidate]:
         """The candidates of one question, best first: spans of passages, and cells of tables."""
         spans = ranked_candidates(self.score_candidates(findings), calibration)
-        if calibration is None or not findings.tables:
+        if calibration is None:
             return spans
-        outside = [each for each in spans if not in_tables(each.candidate.scored.span, findings.tables)]
-        cells = cell_candidates(findings, spans, self.analyzer)
-        return sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
+        if findings.tables:
+            outside = [each for each in spans if not in_tables(each.candidate.scored.span, findings.tables)]
+            cells = cell_candidates(findings, spans, self.analyzer)
+            spans = sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
+        return with_versions(spans, findings.question, self.snapshot.document, self.analyzer)
 
     def _ranked_trace(self, findings: Findings, spent: Mapping[str, float]) -> AnswerTrace:
         return self._trace(findings, self.ranked(findings, self.calibration), self.calibration, spent)
@@ -244,7 +247,7 @@ class Answerer:
         spelling = asked.spelling
         threshold = self.options.threshold
         if threshold is None and calibration:
-            threshold = calibration.threshold + UNDERSTOOD_MARGIN * bool(spelling.understood)
+            threshold = calibration.threshold
         shown = self._shown(findings, ranked, calibration)
         is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
         scope = self.selection.scope if self.selection else None
@@ -275,10 +278,13 @@ class Answerer:
             return declined if findings.n_unread else self._with_unknown(declined, spelling)
         if cells := ranked[0].candidate.cells:
             return self._of_cells(answer, cells, findings)
+        otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
+        texts = {span.text for span in otherwise}
         return replace(
             answer,
-            alternatives=self._alternatives(shown[1:]),
+            alternatives=self._alternatives([span for span in shown[1:] if span.text not in texts]),
             parts=self._parts(asked, shown, ranked, threshold),
+            otherwise=otherwise,
         )
 
     def _shown(
@@ -316,7 +322,7 @@ class Answerer:
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that add words to the question."""
         terms = question.content
-        if not terms or self.calibration is None:
+        if not terms or question.spelling.is_unknown or self.calibration is None:
             return ()
         likely = [
             span
@@ -352,8 +358,7 @@ class Answerer:
             return threshold == 0 or not evidence < 0  # the certainty of the best candidate
         if threshold and question.spelling.understood and question.typed_terms:
             held = self.analyzer.terms(indexed_text(best.passage))
-            if question.typed_terms.isdisjoint(held):
-                return False  # only words that the conversation adds
+            threshold += ADDED_MARGIN * question.typed_terms.isdisjoint(held)
         return threshold is None or best.confidence >= threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:
@@ -367,6 +372,7 @@ class Answerer:
             alternatives=tuple(map(placed, answer.alternatives)),
             rejected=tuple(map(placed, answer.rejected)),
             parts=tuple(map(placed, answer.parts)),
+            otherwise=tuple(map(placed, answer.otherwise)),
             candidates=tuple(map(placed, answer.candidates)),
             computed=answer.computed
             and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
@@ -383,6 +389,9 @@ class Answerer:
         span = replace(span, duplicates=tuple(duplicates[span.passage.id]))
         rule = calibration.verdicts if calibration else None
         verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)
+        first = span.context.readable.lower().partition(",")[0].strip(" .!")
+        if verdict and first in ("yes", "no") and first != verdict:  # the sentence says it itself
+            verdict, confidence = first, None
         return replace(span, verdict=verdict, verdict_confidence=confidence)
 
     def _of_cells(self, answer: Answer, source: TableResult, findings: Findings) -> Answer:

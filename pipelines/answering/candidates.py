@@ -53,11 +53,18 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class RankedCandidate:
-    """A candidate with its evidence; `confidence` is None without a calibration."""
+    """A candidate with its evidence.
+
+    confidence: None without a calibration.
+    date: of the document, where other versions have other words; see `versions`.
+    versions: the candidates of other versions, in the order of `with_versions`.
+    """
 
     evidence: float
     candidate: Candidate
     confidence: float | None
+    date: str = ""
+    versions: tuple["RankedCandidate", ...] = ()
 
 
 @lru_cache(CACHED_PASSAGES)
@@ -75,13 +82,14 @@ def candidates(
     without words are left out. A sentence in two overlapping passages is one candidate, with the better span.
     At most MAX_CANDIDATES are kept: first the best of each passage, then others in the order of the passages.
     """
-    terms_of = analyzer.terms
     proposals = _proposals(readings)
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
-    held = {place: frozenset(terms_of(indexed_text(passage))) for place, passage in passages.items()}
+    texts = {place: indexed_text(passage) for place, passage in passages.items()}
+    held = {place: question.identifiers_in(text).union(analyzer.terms(text)) for place, text in texts.items()}
     names = {
         place: analyzer.name_terms(passage.document_id) - held[place] for place, passage in passages.items()
     }
+    others = _other_documents(question, [hit.passage for hit in hits], analyzer)
     masses = _masses(readings[:SHARED_PASSAGES])
     normalizer = log_normalizer(masses) if masses else 0.0
     return [
@@ -93,7 +101,9 @@ def candidates(
                 log_rank=math.log(hits[proposal.place].rank),
                 coverage=question.coverage(held[proposal.place] | names[proposal.place]),
                 sentence_coverage=question.coverage(
-                    names[proposal.place].union(terms_of(proposal.in_context))
+                    names[proposal.place].union(
+                        analyzer.terms(proposal.in_context), question.identifiers_in(proposal.in_context)
+                    )
                 ),
                 relevance=_or_zero(proposal.scored.relevance),
                 support=_or_zero(proposal.scored.support),
@@ -103,6 +113,7 @@ def candidates(
                 missing_name=question.rarest_name_without(
                     held[proposal.place] | names[proposal.place], proposal.scored.span.document_id
                 ),
+                other_document=others[proposal.scored.span.document_id],
             ),
         )
         for proposal, n_agreeing in zip(proposals, _n_agreeing(proposals), strict=True)
@@ -211,6 +222,22 @@ def _masses(readings: Readings) -> list[PassageMass]:
     return masses if len(masses) == len(firsts) else []
 
 
+def _other_documents(question: Question, passages: Sequence[Passage], analyzer: Analyzer) -> dict[str, float]:
+    """By document, how much more of the question a name of another holds, all of which the question has."""
+    shares: dict[str, float] = {}
+    named = 0.0
+    for passage in {passage.document_id: passage for passage in passages}.values():
+        names = [
+            analyzer.name_terms(passage.document_id.rpartition("/")[2]),
+            frozenset(analyzer.question_terms(" ".join(passage.heading[:1]))),
+        ]
+        share = question.coverage(frozenset().union(*names))
+        shares[passage.document_id] = share
+        if any(name and name <= question.terms for name in names):
+            named = max(named, share)
+    return {document_id: max(0.0, named - share) for document_id, share in shares.items()}
+
+
 def _n_agreeing(proposals: Sequence[_Proposal]) -> list[int]:
     """For each candidate the number of others with the same words; a repeated sentence counts once."""
     keys = [(answer_key(each.scored.span.readable), answer_key(each.sentence.readable)) for each in proposals]
@@ -297,6 +324,7 @@ def answer_span(ranked: RankedCandidate) -> AnswerSpan:
         score=scored.score,
         confidence=ranked.confidence,
         verdict=scored.verdict,
+        date=ranked.date,
     )
 
 

@@ -109,7 +109,7 @@ def superlative(reading: Reading) -> Result | None:
     if not numbers or (len(columns) > 1 and word not in ("cheapest", "expensive")):
         return None
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
-    is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!wh))", reading.question.text)
+    is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!(?:[a-z]{2,4} )?wh))", reading.question.text)
     is_name = reading.question.named[by].get(reading.near) == 1
     is_amount = reading.question.text.startswith(("how much", "how many", "how long"))
     if is_value and mention and (is_name or is_amount) and (unsure >= 0.4 or column == table.main):

@@ -3,7 +3,8 @@
 A document mentions words if its text has their content words next to each other, in their order, as terms
 of the analyzer: case and endings do not matter, nor do signs and line ends. Between two the text may also
 have the stop words that the words have there. Stop words at the ends are ignored; words that are all stop
-words must all be there. Front matter, names and what is left out do not count.
+words must all be there. Front matter, names and what is left out do not count. Where none has them like
+this, words with signs inside and identifiers are looked for in one piece, and identifiers in pieces, too.
 """
 
 import re
@@ -28,7 +29,10 @@ from .filters import Selection
 MAX_PLACES = 5  # of a document that are shown
 REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
 N_HITS = 20  # passages among which documents are near in meaning
+MAX_IDENTIFIER = 60  # characters of an identifier that is looked for in pieces
+MAX_PIECE = 30  # characters of a piece
 WORD_END = re.compile(r"\W")
+SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
 
 
 def mentions(
@@ -47,11 +51,13 @@ def mentions(
     words = question.documents or question.text
     scope = selection.scope if selection else None
     among = selection.passage_ids if selection else None
-    documents = tuple(_mentioning(words, question.is_quoted, snapshot, analyzer, among))
+    forms = _forms(words, snapshot, analyzer)
+    listed = (tuple(_mentioning(form, question.is_quoted, snapshot, analyzer, among)) for form in forms)
+    documents = next(filter(None, listed), ())
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
         operation="count" if question.is_count else "list",
-        value=f"{len(documents):,} document{'s' * (len(documents) != 1)}",
+        value=_number_of(documents),
         cells=tuple(place.span for each in documents for place in each.places),
         first=documents[0].places[0] if documents else None,
         words=words,
@@ -78,10 +84,44 @@ def mentions(
     )
 
 
+def _number_of(documents: Sequence[MentioningDocument]) -> str:
+    """The number of different documents, and of copies, in words."""
+    n_copies = sum(bool(each.copy_of) for each in documents)
+    n_documents = len(documents) - n_copies
+    copies = f" and {n_copies:,} cop{'ies' if n_copies > 1 else 'y'}" if n_copies else ""
+    return f"{n_documents:,} document{'s' * (n_documents != 1)}{copies}"
+
+
 def _near(ranking: Sequence[str], mentioning: Set[str]) -> tuple[str, ...]:
     """The other documents above the last one that mentions the words; the first ones where none does."""
     last = max((rank for rank, name in enumerate(ranking) if name in mentioning), default=N_NEAREST)
     return tuple(name for name in dict.fromkeys(ranking[:last]) if name not in mentioning)
+
+
+def _forms(words: str, snapshot: Snapshot, analyzer: Analyzer) -> Iterator[str]:
+    """The words as they are, in one piece, and in the fewest pieces that are terms of the index."""
+    yield words
+    joined = SIGNS_INSIDE.sub("", words)
+    if joined != words:
+        yield joined
+    compact = "".join(token.word for token in analyzer.tokens(words))
+    if len(compact) > MAX_IDENTIFIER or not any(map(str.isdecimal, compact)):
+        return
+    yield compact
+    pieces = {
+        compact[start:end] for end in range(len(compact) + 1) for start in range(max(0, end - MAX_PIECE), end)
+    }
+    df = snapshot.postings().statistics({analyzer.term(piece) for piece in pieces}).df
+    fewest: list[tuple[str, ...] | None] = [()]
+    for end in range(1, len(compact) + 1):
+        ways = [
+            (*before, compact[start:end])
+            for start, before in enumerate(fewest)
+            if before is not None and df.get(analyzer.term(compact[start:end]), 0)
+        ]
+        fewest.append(min(ways, key=len, default=None))
+    if fewest[-1] is not None:
+        yield " ".join(fewest[-1])
 
 
 def _mentioning(
@@ -102,6 +142,7 @@ def _mentioning(
     if among is not None:
         ids = np.intersect1d(ids, among)
     bounds: dict[str, list[int]] = {}
+    originals: dict[str, str] = {}  # by digest
     for document_id, *edges in snapshot.places(ids.tolist()):
         bounds.setdefault(document_id, []).extend(edges)
     for document_id, edges in sorted(bounds.items()):
@@ -118,7 +159,9 @@ def _mentioning(
             last = read[number + match[0].count(" ") - 1]
             places.append(_place(document, text, first + read[number].start, first + last.end))
         if places:
-            yield MentioningDocument(document_id, len(matches), tuple(places))
+            original = originals.setdefault(document.sha256, document_id)
+            copy_of = original if original != document_id else ""
+            yield MentioningDocument(document_id, len(matches), tuple(places), copy_of)
 
 
 def _pattern(

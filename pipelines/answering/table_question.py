@@ -19,6 +19,8 @@ MAX_CONDITIONS = 5
 MAX_READINGS = 64
 MAX_TEXTS = 2_000  # different cells with a word; a word that more cells hold selects no row alone
 NEAR = 3  # words
+RANGE_ENDS = words("ranges.until")
+RANGE_TO = words("ranges.to")
 MIN_PART = 4  # characters of a word within a word of a name
 NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
@@ -314,4 +316,33 @@ def readings(question: Question) -> Iterator[list[Condition]]:
                 choices = []
             options.append(choices if is_exact and strength < MEANT and not is_sum else [*choices, []])
     for chosen in islice(product(*options), MAX_READINGS):
-        yield list(chain.from_iterable(chosen))
+        yield _with_ranges(question, list(chain.from_iterable(chosen)))
+
+
+def _with_ranges(question: Question, conditions: list[Condition]) -> list[Condition]:
+    """The conditions, of which those of a range, such as "from May to July" or "until May", are one."""
+    whole = [condition for condition in conditions if len(condition.exact) == 1]
+    for first in whole:
+        start = min(first.tokens)
+        before = question.words[start - 1] if start else ""
+        if before in RANGE_ENDS:
+            return _ranged(question, conditions, [first], {start - 1})
+        for last in whole:
+            middle = max(first.tokens) + 1
+            joins = ("and",) if before == "between" else RANGE_TO
+            is_next = middle + 1 == min(last.tokens) and question.words[middle] in joins
+            if is_next and last.column == first.column:
+                return _ranged(question, conditions, [first, last], {start - 1, middle})
+    return conditions
+
+
+def _ranged(
+    question: Question, conditions: Sequence[Condition], ends: Sequence[Condition], joins: Collection[int]
+) -> list[Condition]:
+    """The conditions with one for a range of rows instead of those of its ends; one end is the last row."""
+    rows = [row for end in ends for row in end.exact]
+    first = min(rows) if len(rows) > 1 else 0
+    held = frozenset(question.table.is_body.intersection(range(first, max(rows) + 1)))
+    tokens = frozenset(joins).union(*(end.tokens for end in ends))
+    others = [condition for condition in conditions if condition not in ends]
+    return [Condition(ends[0].column, tokens, held, True), *others]

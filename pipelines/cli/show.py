@@ -260,6 +260,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
             show("  ", _cut(line))
         for part in answer.parts[1:]:
             _show_other(part, "and ")
+        for other in answer.otherwise:
+            _show_other(other, f"otherwise {f'({other.date}) ' * bool(other.date)}")
         others = list(_others(answer.parts or [answer.best], answer.alternatives))
         if others:
             _show_dim("\nother answers")
@@ -294,6 +296,7 @@ def _show_computed(computed: Computed) -> None:
     for each in computed.documents:
         first = each.places[0]
         count = f"  {each.count:,} place{'s' * (each.count > 1)}  "
+        count += f"copy of {each.copy_of}  " if each.copy_of else ""
         show(
             "  ",
             place(replace(first, heading=())),
@@ -326,7 +329,8 @@ def _show_best(best: AnswerSpan, table: TablePart | None) -> None:
     elif sentence != words:
         before, quote, after = sentence.partition(words)
         show("  “", before, (quote, "bold green"), after, "”")
-    _show_dim(f"  {place(best)}{_confidence(best)}")
+    day = f" ({best.date})" if best.date else ""
+    _show_dim(f"  {place(best)}{day}{_confidence(best)}")
     if agreeing := best.also_in:
         more = f", and {len(agreeing) - MAX_PLACES} more" if len(agreeing) > MAX_PLACES else ""
         _show_dim(f"  also in {'; '.join(map(place, agreeing[:MAX_PLACES]))}{more}")

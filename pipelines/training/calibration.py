@@ -47,7 +47,7 @@ LEAST_ABSENT = 20
 MAX_LOST = 0.003  # share of the questions that a small reader may lose where it is sure
 MAX_MISSED = 0.005  # share whose right answer or candidate it may miss where it is sure that there is none
 LEAST = 1e-9  # the lowest threshold that is one
-CONFIDENCE = ("relevance", "length")
+CONFIDENCE = ("relevance", "length", "other_document")
 """Terms of the confidence besides evidence. The lead of the best candidate is left out: a question with two
 right answers looks like one without any."""
 

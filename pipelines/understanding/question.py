@@ -12,11 +12,14 @@ from spanwise.types import Spelling
 from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
+from . import patterns
 from .documents import QUOTED, mentioned_words
 from .spelling import FUNCTION_WORDS, spelling_of
 
+LIMIT = patterns.pattern("limits.limit")
 MAX_HOLDING = 1_000  # passages with a name whose documents are looked up
 NAME = re.compile(r"(?<!\A)\b(?:[A-Z]\w*|\w*\d[\w.-]*)")  # not the capital at the start
+SIGN = r"[^\w\n]?"  # that may be inside an identifier
 
 
 class Question:
@@ -86,7 +89,21 @@ class Question:
     @cached_property
     def names(self) -> frozenset[str]:
         """The terms of its names, numbers and identifiers: words with a capital or a digit."""
-        return frozenset(chain.from_iterable(map(self._analyzer.terms, NAME.findall(self.text))))
+        text = LIMIT.sub(" ", self.text)  # a number to compare with is no name
+        return frozenset(chain.from_iterable(map(self._analyzer.terms, NAME.findall(text))))
+
+    def identifiers_in(self, text: str) -> frozenset[str]:
+        """The terms of its identifiers, such as "e17", that a text has with other signs inside: "E-17"."""
+        return frozenset(term for term, pattern in self._identifiers.items() if pattern.search(text))
+
+    @cached_property
+    def _identifiers(self) -> dict[str, re.Pattern[str]]:
+        """The terms with letters and digits, each as a pattern that allows a sign between two characters."""
+        return {
+            term: re.compile(rf"(?<!\w){SIGN.join(map(re.escape, term))}(?!\w)", re.I)
+            for term in self.names & self.terms
+            if not term.isdecimal() and any(map(str.isdecimal, term))
+        }
 
     def rarest_name_without(self, terms: Iterable[str], document_id: str) -> float:
         """The idf of the rarest name that neither `terms` nor the document have, over the highest idf.

@@ -48,7 +48,7 @@ def spelling_of(typed: str, snapshot: Snapshot, analyzer: Analyzer, understood: 
             searched_for.insert(0, SearchedWord(term, word))
         else:
             missing[token.word] = term
-    is_unknown = bool(tokens) and unknown == tokens and not searched_for
+    is_unknown = unknown == tokens and not searched_for
     return Spelling(typed, tuple(searched_for), tuple(missing.values())[::-1], is_unknown, understood)
 
 

@@ -4,10 +4,13 @@ from email.message import EmailMessage
 
 import pytest
 from helpers.document_checks import documents_of
+from helpers.files import as_docx
 
+from spanwise.corpora import reading
 from spanwise.corpora.readers import eml
 
 read = documents_of(eml.read)
+read_whole = reading.parse
 
 
 def mail(body: str = "words", **headers: str) -> EmailMessage:
@@ -161,3 +164,41 @@ def test_mails_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> 
     document = read(MAILBOX, "a.mbox")
     assert document.text == "One\n\nwords\nFrom then on"
     assert document.metadata["remark"] == "only the first 1 of 3 mails are read"
+
+
+def mail_with(name: str, kind: str, data: bytes) -> bytes:
+    message = EmailMessage()
+    message["From"] = "Greta Nor <greta@lab.example>"
+    message["Subject"] = "Fire drill"
+    message["Date"] = "Mon, 06 May 2024 08:00:00 +0200"
+    message.set_content("See below.")
+    message.add_attachment(data, *kind.split("/"), filename=name)
+    return message.as_bytes()
+
+
+def test_the_date_is_written_in_words_as_that_of_sending():
+    assert (
+        "\nSent: Monday 6 May 2024, 08:00\n"
+        in read_whole(mail_with("a.txt", "application/x", b""), "a.eml").text
+    )
+
+
+def test_an_attached_document_is_read():
+    document = read_whole(
+        mail_with("rules.docx", "application/octet-stream", as_docx("Gloves are worn.")), "a.eml"
+    )
+    assert "Gloves are worn." in document.text
+    assert [label.text for label in document.labels] == ["attachment rules.docx"]
+
+
+def test_an_attached_invitation_is_read_as_an_event():
+    event = b"BEGIN:VEVENT\nSUMMARY:Fire drill\nDTSTART:20240514T101500\nEND:VEVENT\n"
+    invitation = b"BEGIN:VCALENDAR\n" + event + b"END:VCALENDAR\n"
+    text = read_whole(mail_with("invite.ics", "text/calendar", invitation), "a.eml").text
+    assert "When: Tuesday 14 May 2024, 10:15" in text
+
+
+def test_a_broken_attachment_costs_a_remark():
+    document = read_whole(mail_with("rules.docx", "application/octet-stream", b"PK\x03\x04broken"), "a.eml")
+    assert "See below." in document.text
+    assert document.metadata["remark"].startswith("attachment rules.docx cannot be read: ")

@@ -24,6 +24,19 @@ UNMAPPED = (  # a page whose font says that "A" is a character of private use
     b"6 0 obj<</Length 50>>stream\n1 beginbfchar <41> <E041> endbfchar               \nendstream endobj\n"
     b"trailer<</Root 1 0 R>>\n"
 )
+LAYERED = (  # plain text, text of a layer that is off, of one that shows, and outside of the crop box
+    b"%PDF-1.5\n1 0 obj<</Type/Catalog/Pages 2 0 R"
+    b"/OCProperties<</OCGs[6 0 R 7 0 R]/D<</OFF[6 0 R]>>>>>>endobj\n"
+    b"2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 300]/CropBox[0 50 300 300]/Contents 4 0 R"
+    b"/Resources<</Font<</F 5 0 R>>/Properties<</A 6 0 R/B 7 0 R>>>>>>endobj\n"
+    b"4 0 obj<</Length 250>>stream\nBT /F 12 Tf 20 250 Td (The rent is 84.) Tj ET\n"
+    b"/OC /A BDC BT /F 12 Tf 20 220 Td (The rent is 51.) Tj ET EMC\n"
+    b"/OC /B BDC BT /F 12 Tf 20 190 Td (Pets are free.) Tj ET EMC\n"
+    b"BT /F 12 Tf 20 20 Td (Proof 7.) Tj ET                                                           \n"
+    b"endstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n"
+    b"6 0 obj<</Type/OCG/Name(Old)>>endobj\n7 0 obj<</Type/OCG/Name(New)>>endobj\ntrailer<</Root 1 0 R>>\n"
+)
 
 
 def encrypted(data: bytes, user_password: str, algorithm: str = "RC4-128") -> bytes:
@@ -227,3 +240,7 @@ def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None
 )
 def test_words_broken_at_line_ends_are_rejoined(page: str, expected: str) -> None:
     assert rejoin_words(page.split("\f")) == expected.split("\f")
+
+
+def test_text_that_a_page_does_not_show_is_left_out() -> None:
+    assert read(LAYERED, "a.pdf").text == "The rent is 84.\nPets are free."

@@ -158,3 +158,23 @@ def test_people_say_it_in_other_words(question, value):
 def test_numbers_name_columns():
     result = asked("What time does bus 703 leave Lindach?", BUSES)
     assert result.values == ("6:20",)
+
+
+MONTHS = """Month | Jars sold | Income
+January | 12 | 36 EUR
+February | 8 | 24 EUR
+March | 10 | 30 EUR
+April | 6 | 18 EUR"""
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many jars were sold from January to March?", "30"),
+        ("How many jars were sold between February and April?", "24"),
+        ("What was the total income until February?", "60 EUR"),
+        ("In which month were the fewest jars sold?", "April"),
+    ],
+)
+def test_a_range_of_rows_is_all_of_them(question, value):
+    assert asked(question, MONTHS).values == (value,)

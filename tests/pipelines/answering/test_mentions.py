@@ -121,3 +121,32 @@ def test_a_chat_lists_documents_or_none(library):
         "2 documents (with “banks”: a"
     )
     assert chat_text(library.ask("Which documents mention gas?")) == ("0 documents (with “gas”)", [])
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("AB1234", {"parts.md": 1}),
+        ("no8812 0044", {"parts.md": 1}),
+        ("non-refundable", {"terms.txt": 1}),
+        ("AB1235", {}),
+    ],
+)
+def test_identifiers_and_compounds_are_found_with_other_signs_inside(tmp_path, words, expected):
+    (tmp_path / "parts.md").write_text("The gasket AB-1234 fits. The account is NO88 1200 44.\n")
+    (tmp_path / "terms.txt").write_text("The deposit is nonrefundable.\n")
+    with spanwise.open(tmp_path) as library:
+        library.sync(vectors=False)
+        assert counts(library, words) == expected
+
+
+def test_copies_count_once_and_are_named(tmp_path):
+    for name in ("a.txt", "b.txt", "old/a.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("The otter sleeps.\n" if name != "b.txt" else "An otter swims.\n")
+    with spanwise.open(tmp_path) as library:
+        library.sync(vectors=False)
+        computed = library.mentions("otter").computed
+    assert computed.value == "2 documents and 1 copy"
+    assert {each.document_id: each.copy_of for each in computed.documents}["old/a.txt"] == "a.txt"

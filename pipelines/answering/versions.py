@@ -1,0 +1,135 @@
+"""Versions of an answer: the same sentence with another value, in another document or later in the same one.
+
+Two sentences are versions of each other if they share most of their terms besides the answers and numbers.
+The version that the question names comes first, then the one in force: of those that are neither drafts nor
+superseded the newest. With a year in the question it is the newest of that year or before.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+
+from spanwise.types import Document
+
+from ...eval.quantities import DATE, DATES, YEARS, parse_value, values_in
+from ...index.analysis import Analyzer
+from ..understanding.patterns import words
+from ..understanding.question import Question
+from .candidates import RankedCandidate, answer_key
+
+MIN_SHARED = 0.6  # of the terms of two sentences in different documents, over all of both
+MIN_SHARED_INSIDE = 0.8  # the same in one document
+MIN_TERMS = 2  # of a sentence besides its answer
+HEAD = 300  # characters at the start of a document that may date it
+NOT_IN_FORCE = words("versions.not_in_force")
+UNDATED = 0
+
+
+def with_versions(
+    ranked: Sequence[RankedCandidate],
+    question: Question,
+    document_of: Callable[[str], Document],
+    analyzer: Analyzer,
+) -> list[RankedCandidate]:
+    """The candidates with the version of the best one that is asked for first, and the others beside it.
+
+    It has the confidence of the best one. Cells of tables have no versions.
+    """
+    if not ranked or ranked[0].candidate.cells:
+        return list(ranked)
+    best = ranked[0]
+    others = _versions(best, ranked[1:], analyzer)
+    if not others:
+        return list(ranked)
+    choice = _Choice(question, cache(document_of), analyzer)
+    in_order = sorted([best, *others], key=choice.key, reverse=True)
+    first, *behind = [replace(each, date=choice.date_text(each)) for each in in_order]
+    first = replace(first, confidence=best.confidence, versions=tuple(behind))
+    spans = {each.candidate.scored.span for each in in_order}
+    return [first, *behind, *(each for each in ranked if each.candidate.scored.span not in spans)]
+
+
+def _versions(
+    best: RankedCandidate, others: Sequence[RankedCandidate], analyzer: Analyzer
+) -> list[RankedCandidate]:
+    """The best candidate of each other version."""
+    around = _around(best, analyzer)
+    if len(around) < MIN_TERMS:
+        return []
+    versions: dict[str, RankedCandidate] = {}
+    for other in others:
+        key = answer_key(other.candidate.scored.span.readable)
+        if other.candidate.cells or key == answer_key(best.candidate.scored.span.readable):
+            continue
+        is_inside = _document(other) == _document(best)
+        words_of = _around(other, analyzer)
+        shared = len(around & words_of) / len(around | words_of)
+        if shared >= (MIN_SHARED_INSIDE if is_inside else MIN_SHARED):
+            versions.setdefault(key, other)
+    return list(versions.values())
+
+
+def _around(ranked: RankedCandidate, analyzer: Analyzer) -> frozenset[str]:
+    """The terms of the sentence besides the answer, without numbers."""
+    candidate = ranked.candidate
+    start = candidate.scored.span.start - candidate.sentence.start
+    sentence = candidate.sentence.readable
+    rest = f"{sentence[: max(0, start)]} {sentence[start + len(candidate.scored.span.text) :]}"
+    return frozenset(term for term in analyzer.question_terms(rest) if not term.isdecimal())
+
+
+def _document(ranked: RankedCandidate) -> str:
+    return ranked.candidate.scored.span.document_id
+
+
+class _Choice:
+    """Which version a question asks for."""
+
+    def __init__(
+        self, question: Question, document_of: Callable[[str], Document], analyzer: Analyzer
+    ) -> None:
+        self.question = question
+        self.document_of = document_of
+        self.analyzer = analyzer
+        years = [int(value.number) for value in values_in(question.text) if value.kind == "year"]
+        self.until = (max(years) + 1) * 10_000 if years else None
+
+    def key(self, ranked: RankedCandidate) -> tuple[int, ...]:
+        """Larger for the version that is asked for; a later place of a document is newer."""
+        document = self.document_of(_document(ranked))
+        names = f"{document.id} {document.title} {' '.join(document.metadata.values())}"
+        terms = frozenset(self.analyzer.terms(names)) | self.analyzer.name_terms(document.id)
+        day = date_of(document)
+        is_in_time = self.until is None or UNDATED < day < self.until
+        n_named = 0 if self.until else len(self.question.terms & terms)
+        is_in_force = terms.isdisjoint(map(self.analyzer.term, NOT_IN_FORCE))
+        return is_in_time, n_named, is_in_force, day, ranked.candidate.scored.span.start
+
+    def date_text(self, ranked: RankedCandidate) -> str:
+        """The date of a version as far as it is known: "2024-03-01", "2024" or ""."""
+        day = date_of(self.document_of(_document(ranked)))
+        year, month, number = day // 10_000, day // 100 % 100, day % 100
+        return "-".join(
+            text
+            for text, part in ((f"{year}", year), (f"{month:02}", month), (f"{number:02}", number))
+            if part
+        )
+
+
+def date_of(document: Document) -> int:
+    """The day of a document as 20240301, or its year as 20240000; UNDATED if neither is known.
+
+    From its metadata, else the latest one in its name, else the latest one at its start.
+    """
+    given = parse_value(document.metadata.get("date", "")[:10])
+    if given and given.unit == DATE:
+        return int(given.number)
+    return _latest(document.id) or _latest(document.text[:HEAD])
+
+
+def _latest(text: str) -> int:
+    """The latest day or year in a text."""
+    matches = (parse_value(match[0]) for pattern in DATES for match in pattern.finditer(text))
+    days = [int(value.number) for value in matches if value and value.number >= YEARS.start * 10_000]
+    years = [int(value.number) * 10_000 for value in values_in(text) if value.kind == "year"]
+    return max([*days, *years], default=UNDATED)

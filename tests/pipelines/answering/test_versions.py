@@ -1,0 +1,68 @@
+"""Versions of an answer in several documents."""
+
+import pytest
+
+import spanwise
+from spanwise.pipelines.answering.versions import date_of
+from spanwise.types import Document
+
+RULE = "# Rules of the boat shed\n\n{}\n\nA canoe may be kept for {} days. The shed is locked at night.\n"
+SHED = {
+    "shed-2018.md": RULE.format("In force from 1 May 2018.", "three"),
+    "shed-2021.md": RULE.format("In force from 1 May 2021. They replace those of 2018.", "five"),
+    "shed-draft.md": RULE.format("Draft of March 2023, not in force.", "nine"),
+    "kitchen.md": "# Rules of the kitchen\n\nA cake may be kept for two days. The oven is off at night.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("shed")
+    for name, text in SHED.items():
+        (folder / name).write_text(text)
+    with spanwise.open(folder, cache=False) as library:
+        library.sync(vectors=False)
+        yield library
+
+
+def answer_to(library, question):
+    return library.ask(question, retriever="bm25", reader="fast", threshold=0.01)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("How long may a canoe be kept?", "five days"),
+        ("How long may a canoe be kept by the draft?", "nine days"),
+        ("How long could a canoe be kept in 2019?", "three days"),
+    ],
+)
+def test_the_version_that_is_asked_for_answers(library, question, text):
+    assert answer_to(library, question).best.text == text
+
+
+def test_other_versions_are_named_with_their_dates(library):
+    answer = answer_to(library, "How long may a canoe be kept?")
+    assert answer.best.date == "2021"
+    assert [(each.text, each.date) for each in answer.otherwise] == [
+        ("three days", "2018"),
+        ("nine days", "2023-03"),
+    ]
+
+
+def test_a_sentence_about_something_else_is_no_version(library):
+    answer = answer_to(library, "How long may a cake be kept?")
+    assert (answer.best.text, answer.otherwise) == ("two days", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "metadata", "day"),
+    [
+        ("a.md", "Nothing.", {"date": "2024-05-02T10:00:00+02:00"}, 20240502),
+        ("plan-2022.md", "Of 3 May 2023.", {}, 20220000),
+        ("plan.md", "In force from 3 May 2023, in place of that of 2020.", {}, 20230503),
+        ("plan.md", "Nothing.", {}, 0),
+    ],
+)
+def test_a_document_is_dated_by_metadata_name_and_beginning(name, text, metadata, day):
+    assert date_of(Document(name, "text/plain", "", "", text, metadata=metadata)) == day
