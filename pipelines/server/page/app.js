@@ -11,6 +11,9 @@ const TABS = ["answer", "summary", "passages"];
 const MAX_HISTORY = 50;
 const LENGTHS = { short: 2, medium: 5, long: 10 }; // sentences of a summary
 const LISTED = 60; // documents on the first page
+const FOLLOW_MS = 5000; // between two looks at the size of the index
+const PAUSE_MS = 1000; // between two letters of a question
+const COPY_MS = 350; // in which another letter shows that a question begins with "c"
 const FIRST = 240; // characters of a passage; the style sheet shows two lines
 const panel = (name) => byId(`panel-${name}`);
 
@@ -23,6 +26,7 @@ let chosen = 0;
 let tab = "answer";
 let drawn = new Set(); // tabs that belong to the question
 let giveUp = null;
+let unreadNamed = 0; // files
 let readers = ["builtin"]; // that the server offers; the first one is its choice
 let reader; // that is chosen
 
@@ -82,9 +86,14 @@ async function ask(question, where = readFilter(), wanted = "answer", number = t
   record = null;
   drawn = new Set();
   for (const name of TABS) panel(name).replaceChildren();
-  const showing = show(wanted);
-  if (turn) byId("understood").nextElementSibling.scrollIntoView();
-  await showing;
+  await show(wanted);
+}
+
+/** Brings a drawn answer into view, and the keys to it unless the next question is being typed. */
+function present() {
+  const box = byId("question");
+  if (document.activeElement === box && box.value === asked.question) panel(tab).focus({ preventScroll: true });
+  if (turn) byId("tabs").scrollIntoView();
 }
 
 /** The turns of the conversation before a question, from the last one that was asked as typed. */
@@ -181,13 +190,16 @@ async function answer() {
   const wanted = reader ?? readers[0];
   const get = async (name, options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES, reader: name }, options);
-    const span = record.answer ?? record.computed?.first;
+    const nearest = record.candidates[0];
+    const span = record.answer ?? record.computed?.first ?? nearest;
     const said = record.written.map((one) => one.text).join(" ");
-    keepTurn(record, { answer: said || record.answer?.sentence, shown: said || (record.computed?.value ?? span?.display_sentence), place: span && placeOf(span, "answer") });
+    const quoted = span && `${span === nearest ? "Not sure; the nearest: " : ""}${span.display_sentence}`;
+    keepTurn(record, { answer: said || record.answer?.sentence, shown: said || (record.computed?.value ?? quoted), place: span && placeOf(span, "answer") });
     if (said) drawWritten();
     else if (record.answer) drawAnswer();
     else if (record.computed) drawComputed(record.computed);
     else drawDeclined();
+    present();
     if (readers.length > 1 || isModel(wanted)) panel("answer").prepend(switchOf(wanted, name));
   };
   if (isModel(wanted)) await work("Reading the documents…", (options) => get("builtin", options));
@@ -408,10 +420,12 @@ function evidence() {
   return element("details", { id: "evidence", ontoggle }, element("summary", {}, "Evidence"), body);
 }
 
-/** The words that were searched instead of misspelled ones, unread files, and a hint. */
-function spelling({ searched_for: words, unread_files: unread, hint }) {
+/** The words that were searched instead of misspelled ones, unread files where nothing near was found, once, and a hint. */
+function spelling({ searched_for: words, unread_files: unread, hint, candidates = [] }) {
   const instead = words.map(({ text, used }) => note(`Searched for “${visible(used)}” instead of “${visible(text)}”.`));
-  return [...instead, unread > 0 && note(`${counted(unread, "file")} could not be read: spanwise status --rejected`), hint && note(`${hint}.`)];
+  const isNews = unread > 0 && unread !== unreadNamed && !candidates.length;
+  if (isNews) unreadNamed = unread;
+  return [...instead, isNews && note(`${counted(unread, "file")} could not be read: spanwise status --rejected`), hint && note(`${hint}.`)];
 }
 
 function footnote() {
@@ -438,12 +452,14 @@ function drawComputed({ operation, value, cells, first, words, documents }) {
       !words && confidenceMeter(first.confidence, record.threshold),
       element("ol", { class: "cells" }, shown.map((place, at) => element("li", { dir: "auto" },
         words ? [placeButton(place, () => openAt(places, at)), note(counted(documents[at].count, "place"))]
-          : button(inLine(place.text), () => openAt(places, at), { class: "inline" })))),
+          : [button(inLine(place.text), () => openAt(places, at), { class: "inline" }), element("span", { class: "quiet" }, " ", inLine(cells[at].name))]))),
       places.length > shown.length && note(`and ${places.length - shown.length} more`),
       words && documents.length > 0 && button("Save the list as CSV", () => saveList(documents), { class: "plain" })),
     footnote());
   say(places.length ? `${value}, in ${citation(places[0])}.` : `${value}.`);
   remember(value);
+  if (places.length && !narrow.matches) openPlace(places, 0);
+  else closeDocument();
 }
 
 function saveList(documents) {
@@ -614,7 +630,7 @@ function showHistory() {
 }
 
 const KEYS = [["/", "go to the question"], ["Enter", "ask"], ["↑ ↓", "previous and next answer"], ["n p", "next and previous place in the document"],
-  ["1 2 3", "answer, summary, passages"], ["c", "copy the answer with its citation"], ["Esc", "stop waiting, or close the document"], ["?", "this list"]];
+  ["1 2 3", "answer, summary, passages"], ["c", "copy the answer with its citation"], ["a–z", "any other letter begins a question"], ["Esc", "stop waiting, or close the document"], ["?", "this list"]];
 
 const showKeys = () => dialog("keys", "Keys", element("dl", {}, KEYS.map(([keys, does]) => [
   element("dt", {}, keys.split(" ").map((key) => element("kbd", {}, key))), element("dd", {}, does)])));
@@ -623,18 +639,28 @@ const DEEDS = {
   1: () => show("answer"), 2: () => show("summary"), 3: () => show("passages"),
   "/": () => byId("question").select(), "?": showKeys,
   ArrowDown: () => tab === "answer" && choose(chosen + 1), ArrowUp: () => tab === "answer" && choose(chosen - 1),
-  n: () => step(1), p: () => step(-1), c: () => byId("copy")?.click(),
+  n: () => step(1), p: () => step(-1), c: () => setTimeout(() => letters.endsWith("c") && byId("copy")?.click(), COPY_MS),
   Escape: () => (giveUp ? giveUp.abort() : isOpen() ? closeDocument() : document.activeElement?.blur()),
 };
 
-/** Keys belong to the page while nothing is typed; arrows also in the question, unless they scroll something. */
+let letters = ""; // keys of the page that were just pressed: a question begins with them if another letter follows
+let pause = 0;
+
+/** Keys belong to the page while nothing is typed, any other letter to a new question; arrows also in the question, unless they scroll something. */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const typing = event.target.matches("input");
   const isArrow = event.key.startsWith("Arrow");
   if (isArrow && event.target.closest("#document-body, [role=tablist]")) return;
   if (typing && event.key !== "Escape" && !(isArrow && event.target.id === "question")) return;
-  if (DEEDS[event.key] && DEEDS[event.key]() !== false) event.preventDefault();
+  clearTimeout(pause);
+  const isLetter = event.key.length === 1 && event.key !== " ";
+  if (isLetter && !DEEDS[event.key]) {
+    byId("question").value = letters;
+    byId("question").focus();
+  } else if (DEEDS[event.key] && DEEDS[event.key]() !== false) event.preventDefault();
+  letters = isLetter && DEEDS[event.key] ? letters + event.key : "";
+  pause = setTimeout(() => (letters = ""), PAUSE_MS);
 }
 
 const THEMES = { system: "◐ Auto", light: "☀ Light", dark: "☾ Dark" };
@@ -662,10 +688,22 @@ async function copy(words, done) {
 
 const BEGINNINGS = ["Who", "When was", "Why", "How many", "What is", "How do I"];
 
+let size = ""; // of the index, in words
+
+const sizeOf = (status) => `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`;
+
+/** Draws the size of the index and its documents again when they have changed, as long as the page is open. */
+async function follow() {
+  const began = performance.now();
+  const status = document.hidden ? null : await get("/api/status").catch(() => null);
+  if (status && sizeOf(status) !== size) await drawWelcome().catch(() => {});
+  setTimeout(follow, Math.max(FOLLOW_MS, 20 * (performance.now() - began)));
+}
+
 async function drawWelcome() {
   const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
   readers = status.readers;
-  fill(byId("corpus"), `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`);
+  fill(byId("corpus"), (size = sizeOf(status)));
   const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
   fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));
   const begin = (words) => {
@@ -712,5 +750,6 @@ function listen() {
 setTheme(kept("theme", "system"));
 listen();
 const ready = drawWelcome().catch((error) => complain(error));
+ready.then(() => setTimeout(follow, FOLLOW_MS));
 followAddress();
 if (!asked) byId("question").focus();
