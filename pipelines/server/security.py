@@ -124,6 +124,8 @@ class Guard:
                 sent = MutableHeaders(scope=message)
                 sent.update(HEADERS)
                 sent["cache-control"] = "no-store" if is_data else "no-cache"
+                if "queue_ms" in scope.get("state", {}):
+                    sent["server-timing"] = f"queue;dur={scope['state']['queue_ms']}"
             await send(message)
 
         headers = Headers(scope=scope)
