@@ -209,7 +209,7 @@ def resolve_document_id(name: str, ids: Collection[str], roots: Sequence[Root] =
         listed = ", ".join(ending[:5]) + (", …" if len(ending) > 5 else "")
         raise ValueError(f"{name!r} is the end of {len(ending)} documents: {listed}")
     if not ending:
-        raise DocumentNotFound(f"no document is called {name!r}{_nearest(name, ids)}")
+        raise DocumentNotFound(f"no document is called {name!r}{nearest_ids(name, ids)}")
     return ending[0]
 
 
@@ -237,7 +237,7 @@ def _id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
     return f"{root.label}/{place}" if len(roots) > 1 else place
 
 
-def _nearest(name: str, ids: Collection[str]) -> str:
+def nearest_ids(name: str, ids: Collection[str]) -> str:
     """The ids closest to a name, by the whole id or by its last part."""
     by_name: dict[str, str] = {}
     for document_id in sorted(ids)[:MAX_COMPARED]:
