@@ -219,10 +219,10 @@ def files_named(name: str, roots: Sequence[Root]) -> Iterator[tuple[str, Path]]:
     for place in dict.fromkeys((path, path.parent.resolve() / path.name)):
         for root in roots:
             if place != root.folder and place.is_relative_to(root.folder):
-                yield _id_in(root, place.relative_to(root.folder).as_posix(), roots), place
+                yield id_in(root, place.relative_to(root.folder).as_posix(), roots), place
     inner = PurePosixPath(os.path.normpath(name)).as_posix()
     if inner != "." and not inner.startswith(("/", "..")):
-        yield from ((_id_in(root, inner, roots), root.folder / inner) for root in roots)
+        yield from ((id_in(root, inner, roots), root.folder / inner) for root in roots)
 
 
 def file_of(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
@@ -233,7 +233,8 @@ def file_of(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
     return next((root for root in roots if root.label == label), None), place
 
 
-def _id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
+def id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
+    """The document id of a place below a root."""
     return f"{root.label}/{place}" if len(roots) > 1 else place
 
 

@@ -28,6 +28,9 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.routing import Route
 
 from spanwise import errors
 from spanwise.types import (
@@ -38,7 +41,7 @@ from spanwise.types import (
     SummaryOptions,
 )
 
-from ...corpora.folder import read_regular
+from ...corpora.folder import MAX_BYTES, read_regular
 from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf import MAX_WIDTH
 from ..answering.summarize import summary_record
@@ -49,6 +52,7 @@ from ..library.loaded_models import chosen_reader
 from ..parsing.pool import PageDrawer
 from ..plain_text import chat_text
 from .security import Access, protect
+from .uploads import Uploads
 
 MAX_QUESTION = 4_096  # characters
 MAX_NAME = 512
@@ -213,8 +217,11 @@ class Queue:
 class Routes:
     """The JSON routes. `options` and `readers` name the models that a request may use."""
 
-    def __init__(self, library: Library, options: SummaryOptions, readers: Sequence[str]) -> None:
+    def __init__(
+        self, library: Library, options: SummaryOptions, readers: Sequence[str], uploads: Uploads | None
+    ) -> None:
         self._library = library
+        self._uploads = uploads
         self._options = options
         self._readers = readers or [str(options.reader)]
         self._drawer = PageDrawer()
@@ -229,7 +236,8 @@ class Routes:
         """The figures of the index."""
         figures = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
         models = {"retriever": self._library.default_retriever, "readers": list(self._readers)}
-        return Record({**figures, **models})
+        uploads = {"max_bytes": MAX_BYTES} if self._uploads else None
+        return Record({**figures, **models, "uploads": uploads})
 
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
@@ -320,6 +328,13 @@ class Routes:
             self._source(self._library.document(id)), headers=headers, media_type="application/octet-stream"
         )
 
+    async def put(self, request: Request) -> Response:
+        """The state of a document whose file is sent; without `replace=true` its name has to be new."""
+        if self._uploads is None:
+            raise HTTPException(403, "this server takes no files. Start it with: --uploads FOLDER")
+        replace = request.query_params.get("replace") == "true"
+        return Record(await self._uploads.put(request, request.path_params["name"], replace), 201)
+
     def _source(self, document: Document) -> bytes:
         """The bytes that a document was read from."""
         root, place = file_of(document.id, self._library.roots)
@@ -382,12 +397,16 @@ def _chunks(head: Json, text: str, marks: list[Any], record: Json, last: Json | 
 
 
 def create_app(
-    library: Library, access: Access, options: SummaryOptions, readers: Sequence[str] = ()
+    library: Library,
+    access: Access,
+    options: SummaryOptions,
+    readers: Sequence[str] = (),
+    uploads: Uploads | None = None,
 ) -> FastAPI:
-    """The application that serves an open library; it does not close it."""
+    """The application that serves an open library; it does not close it. `uploads` takes files."""
     app = FastAPI(title="spanwise", version=version("spanwise"), docs_url=None, redoc_url=None)
     queue = Queue()
-    routes = Routes(library, options, readers)
+    routes = Routes(library, options, readers, uploads)
     quick: dict[str, Callable[..., Any]] = {
         "/health": routes.health,
         "/api/status": routes.status,
@@ -408,6 +427,10 @@ def create_app(
         app.get(path)(route)
     for path, route in limited.items():
         app.post(path, dependencies=[Depends(queue.slot)])(route)
+    whole = [Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BYTES)]
+    app.router.routes.append(
+        Route("/api/documents/{name:path}", routes.put, methods=["PUT"], middleware=whole)
+    )
     app.mount("/", StaticFiles(directory=PAGE, html=True))
 
     def answer(request: Request, error: Any) -> Record:
@@ -430,6 +453,7 @@ STATUS: dict[type[Exception], int] = {
     errors.IndexNotFound: 503,
     errors.ShardsMissing: 503,
     errors.QuestionEmpty: 400,
+    errors.StorageFull: 507,
     errors.SpanwiseError: 500,
     ValueError: 400,
 }

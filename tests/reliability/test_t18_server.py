@@ -97,6 +97,7 @@ def port(index) -> Iterator[int]:
     """The port of `spanwise serve` in a process of its own, which ends with exit code 0 on SIGTERM."""
     log = index.parent / "server.log"
     command = [sys.executable, "-m", "spanwise", "serve", "--index", str(index), "--port", "0"]
+    command += ["--uploads", str(index.parent / "notes")]
     with log.open("w") as stderr:
         process = subprocess.Popen(command, stderr=stderr)
     try:
@@ -364,6 +365,27 @@ def test_the_size_of_the_index_follows_its_commits(page, index):
         library.sync(vectors=False)
     page.wait_for_selector("#welcome >> text=late.md")
     assert page.inner_text("#corpus") != before
+
+
+DROP = """(files) => {
+  const transfer = new DataTransfer();
+  for (const [name, text] of files) transfer.items.add(new File([text], name));
+  window.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
+}"""
+
+
+def test_dropped_files_can_be_asked_about_and_replace_others_on_request(page):
+    page.wait_for_selector("#add")
+    page.evaluate(DROP, [["buoy.md", "The buoy was cast by Ned Holm."], ["broken.docx", "no zip"]])
+    page.wait_for_selector("#uploads .rejected >> text=rejected: not a Word document")
+    page.wait_for_selector("#uploads .indexed >> text=can be asked about")
+    asked(page, "Who cast the buoy?")
+    assert page.inner_text("#span") == "Ned Holm"
+    page.evaluate(DROP, [["buoy.md", "The buoy was cast by Una Fell."]])
+    page.click("text=Replace it")
+    page.wait_for_selector("#uploads li:nth-child(3).indexed")
+    asked(page, "Who was the buoy cast by?")
+    assert page.inner_text("#span") == "Una Fell"
 
 
 def test_a_conversation_is_kept_in_the_tab_and_can_be_left(page):

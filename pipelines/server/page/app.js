@@ -1,6 +1,6 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
-import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post, save,
-  shown, style, trouble, unitsAt, visible } from "./dom.js";
+import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post, putFile,
+  save, shown, style, trouble, unitsAt, visible } from "./dom.js";
 import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
 
@@ -93,7 +93,7 @@ async function ask(question, where = readFilter(), wanted = "answer", number = t
 function present() {
   const box = byId("question");
   if (document.activeElement === box && box.value === asked.question) panel(tab).focus({ preventScroll: true });
-  if (turn) byId("tabs").scrollIntoView();
+  if (turn || !byId("uploads").hidden) byId("tabs").scrollIntoView();
 }
 
 /** The turns of the conversation before a question, from the last one that was asked as typed. */
@@ -703,6 +703,7 @@ async function follow() {
 async function drawWelcome() {
   const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
   readers = status.readers;
+  maxBytes = status.uploads?.max_bytes ?? 0;
   fill(byId("corpus"), (size = sizeOf(status)));
   const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
   fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));
@@ -720,15 +721,68 @@ async function drawWelcome() {
     more.hidden = list.childElementCount >= listed.total;
   }, { class: "plain", id: "more-documents" });
   more.hidden = listed.total <= list.childElementCount;
+  const add = maxBytes > 0 && element("p", { class: "quiet" }, button("Add files", () => byId("files").click(), { class: "plain", id: "add" }), " or drop them on this page.");
   fill(byId("welcome"), element("h1", {}, "Ask, and see where it is written"),
     element("p", { class: "lead" }, "Every answer is an exact quote with its location, or “not in these documents”. This page talks to its own server only."),
     element("div", { class: "beginnings", role: "group", "aria-label": "Begin a question" },
       BEGINNINGS.map((words) => button(`${words} …`, () => begin(words), { class: "chip" }))),
-    status.documents ? element("section", { class: "documents" }, element("h2", {}, "Documents"), list, more)
+    add, status.documents ? element("section", { class: "documents" }, element("h2", {}, "Documents"), list, more)
       : trouble("The index is empty. Fill it with: spanwise index FOLDER"));
 }
 
+// Files that are dropped or chosen
+
+const AT_ONCE = 2;
+const waiting = []; // files that wait, each with its row
+let sending = 0;
+let maxBytes = 0; // of a file; 0 where the server takes none
+
+function take(files) {
+  for (const file of maxBytes ? files : []) {
+    const row = element("li", {}, element("b", { dir: "auto" }, inLine(file.name)), element("progress", { max: 1, value: 0 }), note("waits"));
+    byId("uploads").append(row);
+    byId("uploads").hidden = false;
+    waiting.push({ file, row });
+  }
+  while (sending < AT_ONCE && waiting.length) sendFile(waiting.shift());
+}
+
+/** Sends a file and writes into its row what became of it; asks before it replaces another one. */
+async function sendFile({ file, row, replace = false }) {
+  const tell = (...words) => fill(row.lastChild, words);
+  const bar = row.querySelector("progress");
+  sending += 1;
+  bar.hidden = false;
+  try {
+    if (file.size > maxBytes) throw new Error(`too large: the limit is ${maxBytes / 1e6} MB`);
+    const { state, remark } = await putFile(file, replace, (share) => tell(share < 1 ? percent((bar.value = share)) : "is read…"));
+    tell(state === "indexed" ? "can be asked about" : `${state}: `, remark && visible(state === "indexed" ? ` (${remark})` : remark));
+    row.className = state;
+  } catch (error) {
+    const again = () => (fill(row.lastChild, "waits"), waiting.push({ file, row, replace: true }), take([]));
+    if (error.status === 409) tell("is there already ", button("Replace it", again, { class: "plain" }), " ", button("Keep it", () => row.remove(), { class: "plain" }));
+    else tell(visible(error.message));
+    row.className = "rejected";
+  }
+  bar.hidden = true;
+  sending -= 1;
+  say(`${file.name}: ${row.lastChild.textContent}`);
+  take([]);
+  if (!sending) drawWelcome().catch(() => {});
+}
+
+function listenToFiles() {
+  const hasFiles = (event) => maxBytes && event.dataTransfer?.types.includes("Files");
+  const over = (event) => hasFiles(event) && (event.preventDefault(), document.body.classList.add("dropping"));
+  const leave = (event) => event.relatedTarget ?? document.body.classList.remove("dropping");
+  window.addEventListener("dragover", over);
+  window.addEventListener("dragleave", leave);
+  window.addEventListener("drop", (event) => (over(event), leave({}), hasFiles(event) && take(event.dataTransfer.files)));
+  byId("files").addEventListener("change", ({ target }) => (take([...target.files]), (target.value = "")));
+}
+
 function listen() {
+  listenToFiles();
   byId("ask").addEventListener("submit", (event) => (event.preventDefault(), ask(byId("question").value)));
   byId("new").addEventListener("click", newConversation);
   byId("history-open").addEventListener("click", showHistory);
