@@ -109,12 +109,14 @@ def serve(
             opt.say_if_empty(library)
         if uploads is None and folder is not None and is_loopback(host):
             uploads = folder.resolve()
-        files = sync_in_background(library.store.path, uploads, watch, lambda text: say(f"sync: {text}"))
-        run.serve(
-            lambda bound: create_app(library, bound, options, readers, files),
-            access,
-            lambda url: say(f"serving {library.store.path} at {url} (Ctrl-C stops)"),
-        )
+        with sync_in_background(
+            library.store.path, uploads, watch, lambda text: say(f"sync: {text}")
+        ) as files:
+            run.serve(
+                lambda bound: create_app(library, bound, options, readers, files),
+                access,
+                lambda url: say(f"serving {library.store.path} at {url} (Ctrl-C stops)"),
+            )
 
 
 @opt.grouped

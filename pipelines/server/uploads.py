@@ -11,8 +11,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -40,6 +40,7 @@ HIDDEN = ".spanwise-upload-"
 LEFT_S = 3600.0  # after which a hidden file belongs to no upload
 WATCH_DELAY_S = 1.6
 TICK_S = 0.02
+END_S = 20.0  # for a sync in progress, when the server ends
 QUIET_S = 3.0  # after a file, for its first question, before vectors are made
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MEDIA_TYPE = "application/octet-stream"
@@ -66,7 +67,8 @@ class BackgroundSync:
         self._began = 0.0  # of the last sync
         self._report: SyncReport | None = None
         self._lacks_vectors = threading.Event()
-        self._start(self._encode)
+        self._is_closed = False
+        self._encoder = self._start(self._encode)
 
     def words(self) -> SyncReport:
         """Sync words, before all vectors, which are made later."""
@@ -99,11 +101,19 @@ class BackgroundSync:
             finally:
                 self._lock.release()
 
+    def close(self) -> None:
+        """Wait for a sync in progress; none begins after it."""
+        self._is_closed = True
+        self._lacks_vectors.set()
+        self._encoder.join(END_S)
+        self._lock.acquire(timeout=END_S)
+
     def _encode(self) -> None:
-        while True:
+        while not self._is_closed:
             self._lacks_vectors.wait()
-            while self._waiting or time.monotonic() < self._began + QUIET_S:
+            if self._waiting or time.monotonic() < self._began + QUIET_S:
                 time.sleep(TICK_S)
+                continue
             self._lacks_vectors.clear()
             try:
                 with self._lock:
@@ -114,10 +124,10 @@ class BackgroundSync:
                 self._say(f"vectors are missing: {error}")
 
     def _give_way(self, *_: object) -> None:
-        if self._waiting:
+        if self._waiting or self._is_closed:
             raise _Interrupted
 
-    def _start(self, work: Callable[[], None]) -> None:
+    def _start(self, work: Callable[[], None]) -> threading.Thread:
         def run() -> None:
             try:
                 work()
@@ -125,7 +135,9 @@ class BackgroundSync:
                 self._say(f"syncing ended: {error}")
                 log.exception("syncing ended")
 
-        threading.Thread(target=run, name="spanwise-sync", daemon=True).start()
+        thread = threading.Thread(target=run, name="spanwise-sync", daemon=True)
+        thread.start()
+        return thread
 
 
 class Uploads:
@@ -219,17 +231,22 @@ class Uploads:
         os.fsync(self._folder)
 
 
+@contextmanager
 def sync_in_background(
     index: Path, folder: Path | None, watch: bool, say: Callable[[str], None]
-) -> Uploads | None:
+) -> Iterator[Uploads | None]:
     """What takes files into a folder, None without one; with `watch` the index follows its folders."""
     if folder is None and not watch:
-        return None
+        yield None
+        return
     syncs = BackgroundSync(index, say)
-    uploads = Uploads(folder, syncs) if folder else None
-    if watch:
-        syncs.watch()
-    return uploads
+    try:
+        uploads = Uploads(folder, syncs) if folder else None
+        if watch:
+            syncs.watch()
+        yield uploads
+    finally:
+        syncs.close()
 
 
 def check_name(name: str) -> None:

@@ -688,15 +688,13 @@ async function copy(words, done) {
 
 const BEGINNINGS = ["Who", "When was", "Why", "How many", "What is", "How do I"];
 
-let size = ""; // of the index, in words
-
-const sizeOf = (status) => `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`;
+let size = {}; // documents and passages that are shown
 
 /** Draws the size of the index and its documents again when they have changed, as long as the page is open. */
 async function follow() {
   const began = performance.now();
   const status = document.hidden ? null : await get("/api/status").catch(() => null);
-  if (status && sizeOf(status) !== size) await drawWelcome().catch(() => {});
+  if (status && (status.documents !== size.documents || status.passages !== size.passages)) await drawWelcome().catch(() => {});
   setTimeout(follow, Math.max(FOLLOW_MS, 20 * (performance.now() - began)));
 }
 
@@ -704,7 +702,8 @@ async function drawWelcome() {
   const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
   readers = status.readers;
   maxBytes = status.uploads?.max_bytes ?? 0;
-  fill(byId("corpus"), (size = sizeOf(status)));
+  size = status;
+  fill(byId("corpus"), `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`);
   const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
   fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));
   const begin = (words) => {
@@ -750,28 +749,26 @@ function take(files) {
 /** Sends a file and writes into its row what became of it; asks before it replaces another one. */
 async function sendFile({ file, row, replace = false }) {
   const tell = (...words) => fill(row.lastChild, words);
-  const bar = row.querySelector("progress");
   sending += 1;
-  bar.hidden = false;
+  row.className = "";
   try {
     if (file.size > maxBytes) throw new Error(`too large: the limit is ${maxBytes / 1e6} MB`);
-    const { state, remark } = await putFile(file, replace, (share) => tell(share < 1 ? percent((bar.value = share)) : "is read…"));
+    const { state, remark } = await putFile(file, replace, (share) => tell(share < 1 ? percent((row.children[1].value = share)) : "is read…"));
     tell(state === "indexed" ? "can be asked about" : `${state}: `, remark && visible(state === "indexed" ? ` (${remark})` : remark));
     row.className = state;
   } catch (error) {
-    const again = () => (fill(row.lastChild, "waits"), waiting.push({ file, row, replace: true }), take([]));
-    if (error.status === 409) tell("is there already ", button("Replace it", again, { class: "plain" }), " ", button("Keep it", () => row.remove(), { class: "plain" }));
-    else tell(visible(error.message));
+    const again = (words, replaces) => button(words, () => (tell("waits"), waiting.push({ file, row, replace: replaces }), take([])), { class: "plain" });
+    if (error.status === 409) tell("is there already ", again("Replace it", true), " ", button("Keep it", () => row.remove(), { class: "plain" }));
+    else tell(visible(error.message), " ", (error.status === 0 || error.status > 499) && again("Try again", replace));
     row.className = "rejected";
   }
-  bar.hidden = true;
   sending -= 1;
-  say(`${file.name}: ${row.lastChild.textContent}`);
+  say(`${file.name}: ${row.lastChild.firstChild.textContent}`);
   take([]);
   if (!sending) drawWelcome().catch(() => {});
 }
 
-function listenToFiles() {
+function listen() {
   const hasFiles = (event) => maxBytes && event.dataTransfer?.types.includes("Files");
   const over = (event) => hasFiles(event) && (event.preventDefault(), document.body.classList.add("dropping"));
   const leave = (event) => event.relatedTarget ?? document.body.classList.remove("dropping");
@@ -779,10 +776,6 @@ function listenToFiles() {
   window.addEventListener("dragleave", leave);
   window.addEventListener("drop", (event) => (over(event), leave({}), hasFiles(event) && take(event.dataTransfer.files)));
   byId("files").addEventListener("change", ({ target }) => (take([...target.files]), (target.value = "")));
-}
-
-function listen() {
-  listenToFiles();
   byId("ask").addEventListener("submit", (event) => (event.preventDefault(), ask(byId("question").value)));
   byId("new").addEventListener("click", newConversation);
   byId("history-open").addEventListener("click", showHistory);

@@ -251,3 +251,4 @@ def test_a_file_is_read_while_vectors_are_made_which_go_on_after_it(folder, libr
     assert syncs.words().added == ("new.md",)
     assert ended.wait(20)
     assert len(calls) == 2
+    syncs.close()
