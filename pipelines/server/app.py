@@ -70,7 +70,6 @@ PAGE = Path(__file__).parent / "page"
 
 log = logging.getLogger("spanwise.server")
 
-
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
 
 Question = Annotated[str, Field(max_length=MAX_QUESTION, pattern=PLAIN)]

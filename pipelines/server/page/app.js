@@ -87,6 +87,7 @@ async function ask(question, where = readFilter(), wanted = "answer", number = t
   drawn = new Set();
   for (const name of TABS) panel(name).replaceChildren();
   await show(wanted);
+  if (tab !== "answer") present();
 }
 
 /** Brings a drawn answer into view, and the keys to it unless the next question is being typed. */
@@ -199,7 +200,7 @@ async function answer() {
     else if (record.answer) drawAnswer();
     else if (record.computed) drawComputed(record.computed);
     else drawDeclined();
-    present();
+    if (name !== wanted || !isModel(wanted)) present();
     if (readers.length > 1 || isModel(wanted)) panel("answer").prepend(switchOf(wanted, name));
   };
   if (isModel(wanted)) await work("Reading the documents…", (options) => get("builtin", options));
@@ -796,7 +797,6 @@ function listen() {
 
 setTheme(kept("theme", "system"));
 listen();
-const ready = drawWelcome().catch((error) => complain(error));
-ready.then(() => setTimeout(follow, FOLLOW_MS));
+const ready = drawWelcome().then(() => void setTimeout(follow, FOLLOW_MS)).catch((error) => complain(error));
 followAddress();
 if (!asked) byId("question").focus();
