@@ -5,6 +5,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 UV := $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --constraint constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Without one, torch's build for CPUs saves gigabytes; macOS has no other.
+GPU := $(if $(filter Linux,$(shell uname)),$(wildcard /dev/nvidia0 /dev/kfd),any)
 # The tests start some hundred processes; compiled modules are loaded faster.
 unexport PYTHONDONTWRITEBYTECODE
 TARGET ?= list
@@ -57,7 +59,8 @@ clean: ## remove everything that these commands create
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "spanwise needs Python 3.11 or newer")'
 	$(PYTHON) -m venv .venv
 	@echo "Installing torch and the other dependencies into .venv: minutes the first time."
-	$(PIP) --no-compile torch uv
+	$(if $(GPU),,$(PIP) --no-compile --retries 1 torch --index-url https://download.pytorch.org/whl/cpu ||) $(PIP) --no-compile torch
+	$(PIP) uv
 	@touch $@
 
 .venv/installed: .venv/torch pyproject.toml

@@ -11,7 +11,7 @@ import hashlib
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from mmap import mmap
 from pathlib import Path
@@ -43,6 +43,9 @@ _REFUSED_WRITES = {
 _READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 _FORBIDDEN = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
 _RETRY_S = 0.02
+
+OnWait = Callable[[str], None]
+"""Gets the id of the process that holds a lock, as soon as somebody waits for it."""
 
 
 def sha256_of(data: bytes | memoryview | mmap) -> str:
@@ -93,11 +96,14 @@ class WriteLock:
         self._path = path
         self._file: int | None = None
 
-    def acquire(self, timeout_s: float = 0.0) -> None:
-        """Take the lock. Raise `IndexLocked` when another process holds it for longer than `timeout_s`."""
+    def acquire(self, timeout_s: float = 0.0, on_wait: OnWait | None = None) -> None:
+        """Take the lock. Raise `IndexLocked` when another process holds it for longer than `timeout_s`.
+
+        Before it waits, `on_wait` gets the id of that process.
+        """
         file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            self._wait_for(file, time.monotonic() + timeout_s)
+            self._wait_for(file, time.monotonic() + timeout_s, on_wait)
             os.ftruncate(file, 0)
             os.write(file, f"{os.getpid()}\n".encode("ascii"))
         except BaseException:
@@ -111,13 +117,16 @@ class WriteLock:
             os.close(self._file)
             self._file = None
 
-    def _wait_for(self, file: int, deadline: float) -> None:
+    def _wait_for(self, file: int, deadline: float, on_wait: OnWait | None) -> None:
         while True:
             try:
                 return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
+                holder = os.pread(file, 32, 0).decode("ascii", "replace").strip() or "unknown"
+                if on_wait:
+                    on_wait(holder)
+                    on_wait = None
                 if time.monotonic() >= deadline:
-                    holder = os.read(file, 32).decode("ascii", "replace").strip() or "unknown"
                     raise IndexLocked(
                         f"{self._path.parent} is being written by process {holder}: try again when it ends"
                     ) from None

@@ -23,7 +23,7 @@ from spanwise.options import ProgressCallback, no_progress
 
 from .ann import CACHE, MIN_VECTORS, RECALL, code_problems, renewed
 from .catalog import Catalog
-from .files import CATALOG, LOCK, SEGMENTS, WriteLock, make_folder, named_errors, sha256_of
+from .files import CATALOG, LOCK, SEGMENTS, OnWait, WriteLock, make_folder, named_errors, sha256_of
 from .maxsim.tokens import token_problems
 from .protocol import Ids
 from .schema import SegmentEntry, create_catalog
@@ -32,11 +32,17 @@ from .snapshot import Snapshot
 from .writer import Writer
 
 _MAX_TRIES = 20
+_WAIT_S = 600.0  # for another writer, where somebody is told
 _LOCK_TIMEOUT_S = 60.0  # codes take minutes to make, so writing them waits for another writer
 
 
 class Store:
-    """An open index. It holds no data in memory; `snapshot` reads and `writer` writes."""
+    """An open index. It holds no data in memory; `snapshot` reads and `writer` writes.
+
+    on_wait: gets the id of the process that a writer waits for; with None a writer does not wait
+    """
+
+    on_wait: OnWait | None = None
 
     def __init__(self, path: Path, catalog: Catalog) -> None:
         self.path = path
@@ -122,9 +128,12 @@ class Store:
         return self._snapshot()
 
     def writer(self, timeout_s: float = 0.0) -> Writer:
-        """A context manager for changes. Entering it raises `IndexLocked` while another writer works."""
+        """A context manager for changes. Entering it raises `IndexLocked` while another writer works.
+
+        With `on_wait` it waits for the other one, ten minutes at most.
+        """
         self.check_open()
-        return Writer(self.path, timeout_s)
+        return Writer(self.path, _WAIT_S if self.on_wait else timeout_s, self.on_wait)
 
     def change(self, apply: Callable[[Writer], None]) -> None:
         """Commit what `apply` changes."""

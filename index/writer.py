@@ -23,7 +23,7 @@ from spanwise.types import Document, Passage
 
 from .ann import CACHE, IvfCodes, remove_codes, write_codes
 from .catalog import CatalogWriter
-from .files import CATALOG, LOCK, SEGMENTS, WriteLock, named_errors
+from .files import CATALOG, LOCK, SEGMENTS, OnWait, WriteLock, named_errors
 from .maxsim.codebook import Codebook
 from .maxsim.tokens import PendingTokens
 from .merge import merge_segments, orphans, remove_orphans
@@ -40,10 +40,11 @@ _MAX_PAIRS = 4_000_000  # about 100 MB; beyond that a segment is written before 
 class Writer:
     """A context manager that changes an index and holds its write lock. Made by `Store.writer`."""
 
-    def __init__(self, folder: Path, timeout_s: float) -> None:
+    def __init__(self, folder: Path, timeout_s: float, on_wait: OnWait | None = None) -> None:
         self._folder = folder
         self._segments = folder / SEGMENTS
         self._timeout_s = timeout_s
+        self._on_wait = on_wait
         self._lock = WriteLock(folder / LOCK)
         self._failed = False
         self._postings = PostingsBuilder()
@@ -56,7 +57,7 @@ class Writer:
     def __enter__(self) -> Writer:
         """Take the lock. Raise `IndexLocked` when another writer holds it for longer than the timeout."""
         with named_errors(self._folder):
-            self._lock.acquire(self._timeout_s)
+            self._lock.acquire(self._timeout_s, self._on_wait)
         with ExitStack() as undo:
             undo.callback(self._lock.release)
             upgrade(self._folder / CATALOG)

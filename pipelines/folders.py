@@ -209,7 +209,7 @@ def resolve_document_id(name: str, ids: Collection[str], roots: Sequence[Root] =
         listed = ", ".join(ending[:5]) + (", …" if len(ending) > 5 else "")
         raise ValueError(f"{name!r} is the end of {len(ending)} documents: {listed}")
     if not ending:
-        raise DocumentNotFound(f"no document is called {name!r}{_nearest(name, ids)}")
+        raise DocumentNotFound(f"no document is called {name!r}{nearest_ids(name, ids)}")
     return ending[0]
 
 
@@ -219,10 +219,10 @@ def files_named(name: str, roots: Sequence[Root]) -> Iterator[tuple[str, Path]]:
     for place in dict.fromkeys((path, path.parent.resolve() / path.name)):
         for root in roots:
             if place != root.folder and place.is_relative_to(root.folder):
-                yield _id_in(root, place.relative_to(root.folder).as_posix(), roots), place
+                yield id_in(root, place.relative_to(root.folder).as_posix(), roots), place
     inner = PurePosixPath(os.path.normpath(name)).as_posix()
     if inner != "." and not inner.startswith(("/", "..")):
-        yield from ((_id_in(root, inner, roots), root.folder / inner) for root in roots)
+        yield from ((id_in(root, inner, roots), root.folder / inner) for root in roots)
 
 
 def file_of(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
@@ -233,11 +233,12 @@ def file_of(document_id: str, roots: Sequence[Root]) -> tuple[Root | None, str]:
     return next((root for root in roots if root.label == label), None), place
 
 
-def _id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
+def id_in(root: Root, place: str, roots: Sequence[Root]) -> str:
+    """The document id of a place below a root."""
     return f"{root.label}/{place}" if len(roots) > 1 else place
 
 
-def _nearest(name: str, ids: Collection[str]) -> str:
+def nearest_ids(name: str, ids: Collection[str]) -> str:
     """The ids closest to a name, by the whole id or by its last part."""
     by_name: dict[str, str] = {}
     for document_id in sorted(ids)[:MAX_COMPARED]:

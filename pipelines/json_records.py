@@ -118,10 +118,13 @@ def model_record(model: ModelReading) -> Record:
 
 def computed_record(computed: Computed) -> Record:
     """A computed value with its cells, of which the first has its place, or with its documents."""
+    names = computed.cell_names or [""] * len(computed.cells)
     return {
         "operation": computed.operation,
         "value": computed.value,
-        "cells": list(map(span_record, computed.cells)),
+        "cells": [
+            {**span_record(cell), "name": name} for cell, name in zip(computed.cells, names, strict=True)
+        ],
         "first": answer_span_record(computed.first) if computed.first else None,
         "words": computed.words,
         "documents": [

@@ -3,6 +3,7 @@
 The `mcp` package derives the schemas from the type hints below and speaks the protocol.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -26,8 +27,8 @@ from .library.loaded_models import chosen_reader
 
 MAX_WINDOW = 20_000  # characters of a document in one result
 MAX_TEXT = 2_000  # characters of any other text
-MAX_NEAREST = 300  # characters of a text where nothing is answered
-N_NEAREST = 3  # items of a list there
+MAX_DECLINED = 4_000  # characters of a result without an answer
+DECLINED = ((300, 3), (200, 3), (200, 2), (100, 2), (100, 1), (30, 1))  # characters and items there
 MAX_ITEMS = 100  # of a list
 CUT = "long lists and texts are cut; read_document has the whole text"
 INSTRUCTIONS = (
@@ -103,7 +104,7 @@ class Tools:
         record = answer_record(answer)
         if answer.no_answer:
             del record["searched"]["rejected"], record["searched"]["best_rejected"]
-            return _bounded(record, MAX_NEAREST, N_NEAREST)
+            return _short(record)
         return _bounded(record, MAX_TEXT)
 
     def read_document(self, document: DocumentId, start: Start = 0, end: End = None) -> Record:
@@ -175,6 +176,18 @@ def _bounded(record: Record, max_text: int, max_items: int = MAX_ITEMS) -> Recor
 
     bounded: Record = short(record)
     return bounded | {"cut": CUT} if is_cut else bounded
+
+
+def _short(record: Record) -> Record:
+    """The record of a declined question with less of its texts and lists, so that it is short as a whole."""
+    for candidate in record["candidates"]:
+        del candidate["passage"]["text"]
+    short = record
+    for limits in DECLINED:
+        short = _bounded(record, *limits)
+        if len(json.dumps(short, indent=2)) <= MAX_DECLINED:
+            break
+    return short
 
 
 def make_server(library: Library, options: SummaryOptions, readers: Sequence[str] = ()) -> MCPServer:

@@ -181,6 +181,7 @@ class Computed:
         words: the words that the documents mention; "" for a table.
         documents: all documents that mention them, by id.
         near: ids of other documents, near in meaning; only `Library.mentions` looks for them.
+        cell_names: for each cell of a table the names of its row and column, such as "Weir, Cost".
     """
 
     operation: str
@@ -190,6 +191,7 @@ class Computed:
     words: str = ""
     documents: tuple[MentioningDocument, ...] = ()
     near: tuple[str, ...] = ()
+    cell_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

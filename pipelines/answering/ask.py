@@ -403,7 +403,8 @@ class Answerer:
         computed = None
         if result.is_computed:
             quotes = tuple(source.table.cell(*cell) for cell in result.cells)
-            computed = Computed(result.operation, result.values[0], quotes, spans[0])
+            names = tuple(source.table.name(*cell) for cell in result.cells)
+            computed = Computed(result.operation, result.values[0], quotes, spans[0], cell_names=names)
         return replace(
             answer,
             best=None if computed else spans[0],

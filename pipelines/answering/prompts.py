@@ -20,7 +20,7 @@ from typing import Any, get_args
 from spanwise.errors import DataMalformed, GenerationFailed
 from spanwise.types import Computed, Document, GeneratorUse, ModelOptions, ModelStatus, Passage, Span, Turn
 
-from ...reader.generators.protocol import Completion, Generator, Message, completed, inert
+from ...reader.generators.protocol import Completion, Generator, Message, completed, inert, without_thoughts
 from ..plain_text import computed_from, shown
 from ..understanding.patterns import pattern
 from .candidates import passage_sentences
@@ -278,9 +278,9 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
         for each in _objects(record.get("evidence"))
     ]
     answer = [
-        (" ".join(str(each["text"]).split())[:MAX_TEXT], _places(each.get("evidence"), len(evidence)))
+        (words, _places(each.get("evidence"), len(evidence)))
         for each in _objects(record.get("answer"))
-        if each.get("text")
+        if (words := " ".join(without_thoughts(str(each.get("text") or "")).split())[:MAX_TEXT])
     ]
     status: ModelStatus = "answered" if answer else "none"
     if record.get("status") in get_args(ModelStatus):

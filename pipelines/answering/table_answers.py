@@ -80,6 +80,11 @@ class NearTable:
         is_part = self.document.text.startswith(words, start)
         return self._span(start, start + len(words) if is_part else end)
 
+    def name(self, row: int, column: int) -> str:
+        """The first cell of a row and the name of a column, as "Weir, Cost"; without what is empty."""
+        names = (self.table.rows[row][0] if column else "", self.table.columns[column])
+        return ", ".join(filter(None, names))
+
     def row(self, row: int) -> Span:
         """The span of a row."""
         cells = self.table.bounds[row]

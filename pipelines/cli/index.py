@@ -79,13 +79,16 @@ def index(
         library = opt.library_of(None, index, cluster)
         library.use_model(model)
     with library:
+        path = library.store.path
+        library.store.on_wait = lambda holder: say(
+            f"waiting for process {holder}, which writes {path}; Ctrl-C ends this"
+        )
         if drop:
             library.drop(drop)
         if colbert is not None:
             library.use_colbert(colbert)
         for old, new in library.replaced_models:
             say(f"all passages are encoded again by {new}; until then {old} answers")
-        path = library.store.path
         if index is None and path.name != FOLDER_NAME:
             say(f"{library.roots[0].folder} is read-only: its index is in {path}")
 

@@ -68,12 +68,21 @@ def serve(
     base_url: opt.BaseUrl = "",
     model: opt.ModelGroup,
     watch: Annotated[bool, Option("--watch", help="Sync the index when its folders change.")] = False,
+    uploads: Annotated[
+        Path | None,
+        Option(
+            metavar="FOLDER",
+            help="Indexed folder that takes files from the page. Default: FOLDER, on a loopback address.",
+        ),
+    ] = None,
     cluster: opt.ClusterGroup,
 ) -> None:
     """Serve an index over HTTP: a page, a JSON interface, and chat completions for OpenAI clients."""
     with needing("serve"):
+        from ...reader.generators.server import is_loopback
         from ..server import run
         from ..server.app import create_app
+        from ..server.uploads import sync_in_background
 
     access = clients.access(host, port)
     readers = tuple(reader or [BUILTIN])
@@ -87,8 +96,8 @@ def serve(
     )
     opt.say_what_is_sent([generator, *readers], base_url)
     if cluster.ray is not None:
-        if folder is not None or watch or port == 0:
-            raise BadParameter("takes --index DIR and a --port, and no --watch", param_hint="--ray")
+        if folder is not None or watch or uploads is not None or port == 0:
+            raise BadParameter("takes --index DIR and a --port, no --watch or --uploads", param_hint="--ray")
         path = opt.index_of(index)
         run.serve_on_ray(
             path, cluster.options(), access, options, lambda url: say(f"serving {path} at {url}")
@@ -96,15 +105,18 @@ def serve(
         return
     here = ClusterOptions(require_all=cluster.require_all_shards)
     with opt.library_of(folder, index, here) as library:
-        if watch:
-            run.watch_in_background(library, lambda text: say(f"watch: {text}"))
-        else:
+        if not watch:
             opt.say_if_empty(library)
-        run.serve(
-            lambda bound: create_app(library, bound, options, readers),
-            access,
-            lambda url: say(f"serving {library.store.path} at {url} (Ctrl-C stops)"),
-        )
+        if uploads is None and folder is not None and is_loopback(host):
+            uploads = folder.resolve()
+        with sync_in_background(
+            library.store.path, uploads, watch, lambda text: say(f"sync: {text}")
+        ) as files:
+            run.serve(
+                lambda bound: create_app(library, bound, options, readers, files),
+                access,
+                lambda url: say(f"serving {library.store.path} at {url} (Ctrl-C stops)"),
+            )
 
 
 @opt.grouped

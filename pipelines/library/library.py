@@ -54,7 +54,7 @@ from .loaded_models import (
     command,
     model_setting,
 )
-from .open_commit import OpenCommit, OpenCommits
+from .open_commit import OpenCommit, OpenCommits, document_of
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever
@@ -224,9 +224,9 @@ class Library:
             return commit.hold()
 
     def document(self, document_id: str) -> Document:
-        """A document with its stored text."""
+        """A document with its stored text; DocumentNotFound for an id that no document has."""
         with self.reading() as snapshot:
-            return snapshot.document(document_id)
+            return document_of(snapshot, document_id)
 
     def passages(self) -> list[Passage]:
         """All passages, by document and place."""

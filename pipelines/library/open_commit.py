@@ -14,10 +14,12 @@ from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
+from spanwise.errors import DocumentNotFound
 from spanwise.types import (
     Answer,
     AnswerCallback,
     AskOptions,
+    Document,
     Filter,
     ProgressCallback,
     SearchOptions,
@@ -40,6 +42,7 @@ from ..answering.filters import Selection, select
 from ..answering.mentions import mentions
 from ..answering.model_answers import MAX_SENTENCES, ModelAnswerer
 from ..answering.reading import FittedReader
+from ..folders import nearest_ids
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
 from .loaded_models import (
@@ -337,3 +340,12 @@ class OpenCommits:
             if self._store.commit_digest() == digest:
                 return OpenCommit(digest, snapshot, self.analyzer, self._models, self._terms_of)
             snapshot.close()
+
+
+def document_of(snapshot: Snapshot, document_id: str) -> Document:
+    """The document of an id. Raises DocumentNotFound, which names the closest ids."""
+    try:
+        return snapshot.document(document_id)
+    except ValueError:
+        nearest = nearest_ids(document_id, snapshot.document_ids())
+        raise DocumentNotFound(f"no document has the id {document_id!r}{nearest}") from None

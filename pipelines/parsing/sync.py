@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isqrt
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -38,10 +39,11 @@ if TYPE_CHECKING:
 
 PASSAGES_PER_COMMIT = 20_000
 BYTES_PER_COMMIT = 32 * 2**20  # of files
-VECTORS_PER_COMMIT = 2_048
-TOKENS_PER_COMMIT = 1_024  # passages
+VECTORS_PER_COMMIT = 512
+TOKENS_PER_COMMIT = 256  # passages, which take seconds
 FEW_BYTES = 64 * 2**10  # of files: one process reads them before a second has started
-SAMPLED = 1_024  # passages that a codebook is trained on
+SAMPLED = 256, 1_024  # passages that a codebook is trained on, at least and at most
+PER_ROOT = 8  # of them, for each of the square root of all, as the number of centroids grows
 SEED = 0
 NEVER = (0, 0)  # the size and time that no file has
 READ_BY = "readers"  # the setting with the version of the readers that read all documents
@@ -394,7 +396,7 @@ def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallba
         with store.snapshot() as snapshot:
             missing = snapshot.without_tokens(digest)
             needs_codebook = snapshot.codebook(digest) is None
-        n_sampled = min(SAMPLED if needs_codebook else 0, len(missing))
+        n_sampled = _n_sampled(len(missing)) if needs_codebook else 0
         is_sampled = np.zeros(len(missing), np.bool_)
         is_sampled[np.random.default_rng(SEED).permutation(len(missing))[:n_sampled]] = True
         sample = [missing[is_sampled].tolist()] if n_sampled else []
@@ -407,6 +409,11 @@ def sync_tokens(store: Store, encoder: TokenEncoder, on_progress: ProgressCallba
             writer.put_tokens(digest, ids, vectors, lengths)
             writer.commit()
     return len(missing)
+
+
+def _n_sampled(n_passages: int) -> int:
+    least, most = SAMPLED
+    return min(n_passages, most, max(least, PER_ROOT * isqrt(n_passages)))
 
 
 def _parts(ids: Ids, n: int) -> list[list[int]]:

@@ -4,8 +4,10 @@ Routes are plain functions, so FastAPI runs them in threads; the library compute
 Every error has the form {"error": {"type", "message"}} and names no path of this machine.
 """
 
+import asyncio
 import json
 import logging
+import math
 import re
 import sys
 import time
@@ -26,16 +28,20 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
+from starlette.routing import Route
 
 from spanwise import errors
 from spanwise.types import (
+    Answer,
     Document,
     Filter,
     SearchOptions,
     SummaryOptions,
 )
 
-from ...corpora.folder import read_regular
+from ...corpora.folder import MAX_BYTES, read_regular
 from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf import MAX_WIDTH
 from ..answering.summarize import summary_record
@@ -46,6 +52,7 @@ from ..library.loaded_models import chosen_reader
 from ..parsing.pool import PageDrawer
 from ..plain_text import chat_text
 from .security import Access, protect
+from .uploads import Uploads
 
 MAX_QUESTION = 4_096  # characters
 MAX_NAME = 512
@@ -54,13 +61,14 @@ MAX_LISTED = 1_000
 MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
 AROUND = 400  # characters before and after a span that tell it from equal words on its PDF page
-MAX_IN_FLIGHT = 8  # questions that are computed or wait
+MAX_IN_FLIGHT = 8  # questions in threads
+MAX_QUEUED = 64  # questions, with those
+MAX_RETRY_S = 60
 NO_JSON = "the body is not sent as JSON. Send the header Content-Type: application/json."
 PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
 
 log = logging.getLogger("spanwise.server")
-
 
 PLAIN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]+$"  # no control characters other than white space
 
@@ -156,6 +164,7 @@ class ChatBody(BaseModel):
 
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1000)]
     stream: bool = False
+    stream_options: Json | None = None
 
     def question(self) -> AskBody:
         """The last message of the user, after those before it."""
@@ -175,23 +184,43 @@ class Record(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-async def slot(request: Request) -> AsyncIterator[None]:
-    """A place among the questions in progress; 503 when all are taken."""
-    state = request.app.state
-    if state.in_flight >= MAX_IN_FLIGHT:
-        raise HTTPException(503, "too many questions at the same time. Try again.", {"retry-after": "1"})
-    state.in_flight += 1
-    try:
-        yield
-    finally:
-        state.in_flight -= 1
+class Queue:
+    """The questions in progress, and those that wait for them in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._threads = asyncio.Semaphore(MAX_IN_FLIGHT)
+        self._n_questions = 0
+        self._seconds = 1.0  # between the ends of two questions, about
+
+    async def slot(self, request: Request) -> AsyncIterator[None]:
+        """A place for a question, whose wait gets into the head of its response; 503 when all are taken."""
+        wait_s = min(MAX_RETRY_S, math.ceil(self._n_questions * self._seconds))
+        if self._n_questions >= MAX_QUEUED:
+            message = f"{self._n_questions} questions wait. Try again in {wait_s} s."
+            raise HTTPException(503, message, {"retry-after": str(wait_s)})
+        self._n_questions += 1
+        began = time.monotonic()
+        try:
+            async with self._threads:
+                started = time.monotonic()
+                request.state.queue_ms = round((started - began) * 1000)
+                if request.state.queue_ms and await request.is_disconnected():
+                    raise HTTPException(503, "nobody waits for the answer")
+                yield
+                share = min(self._n_questions, MAX_IN_FLIGHT)
+                self._seconds += ((time.monotonic() - started) / share - self._seconds) / MAX_IN_FLIGHT
+        finally:
+            self._n_questions -= 1
 
 
 class Routes:
     """The JSON routes. `options` and `readers` name the models that a request may use."""
 
-    def __init__(self, library: Library, options: SummaryOptions, readers: Sequence[str]) -> None:
+    def __init__(
+        self, library: Library, options: SummaryOptions, readers: Sequence[str], uploads: Uploads | None
+    ) -> None:
         self._library = library
+        self._uploads = uploads
         self._options = options
         self._readers = readers or [str(options.reader)]
         self._drawer = PageDrawer()
@@ -206,7 +235,8 @@ class Routes:
         """The figures of the index."""
         figures = {name: value for name, value in self._library.status().items() if name not in PRIVATE}
         models = {"retriever": self._library.default_retriever, "readers": list(self._readers)}
-        return Record({**figures, **models})
+        uploads = {"max_bytes": MAX_BYTES} if self._uploads else None
+        return Record({**figures, **models, "uploads": uploads})
 
     def search(self, body: SearchBody) -> Record:
         """The best passages, as `search --json`."""
@@ -225,7 +255,7 @@ class Routes:
     def summarize(self, body: SummaryBody) -> Record:
         """The summary, as `summarize --json`."""
         if body.document is not None:
-            self._known(body.document)
+            self._library.document(body.document)
         changes = self._changes(body)
         return Record(summary_record(self._library.summarize(body.question, self._options, **changes)))
 
@@ -247,7 +277,7 @@ class Routes:
 
     def document(self, id: Id, start: Offset = 0, end: Offset = MAX_OFFSET) -> Record:
         """The text of a document from `start` to `end`, with all its headings, labels and page starts."""
-        document = self._known(id)
+        document = self._library.document(id)
         end = min(end, len(document.text), start + MAX_TEXT)
         record = {
             "document": document.id,
@@ -267,7 +297,7 @@ class Routes:
         self, id: Id, start: Offset = 0, end: Offset = 0, page: Offset = 0, width: Width = 1000
     ) -> Record:
         """A picture of the PDF page where a span starts, or of `page`, and boxes in points over the span."""
-        document = self._known(id)
+        document = self._library.document(id)
         text = document.text
         edges = [*document.page_starts, len(text)]
         number = page or max(bisect_right(document.page_starts, start), 1)
@@ -293,7 +323,16 @@ class Routes:
         """The file of a document, to be downloaded."""
         name = quote(id.rpartition("/")[2], safe="")
         headers = {"content-disposition": f"attachment; filename*=UTF-8''{name}"}
-        return Response(self._source(self._known(id)), headers=headers, media_type="application/octet-stream")
+        return Response(
+            self._source(self._library.document(id)), headers=headers, media_type="application/octet-stream"
+        )
+
+    async def put(self, request: Request) -> Response:
+        """The state of a document whose file is sent; without `replace=true` its name has to be new."""
+        if self._uploads is None:
+            raise HTTPException(403, "this server takes no files. Start it with: --uploads FOLDER")
+        replace = request.query_params.get("replace") == "true"
+        return Record(await self._uploads.put(request, request.path_params["name"], replace), 201)
 
     def _source(self, document: Document) -> bytes:
         """The bytes that a document was read from."""
@@ -315,11 +354,14 @@ class Routes:
         record = {"spanwise": answer_record(result)}
         head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": "spanwise"}
         text, marks = chat_text(result)
+        usage = _usage(result, body, text)
         if body.stream:
-            return StreamingResponse(_chunks(head, text, marks, record), media_type="text/event-stream")
+            last = {"usage": usage} if (body.stream_options or {}).get("include_usage") is True else None
+            chunks = _chunks(head, text, marks, record, last)
+            return StreamingResponse(chunks, media_type="text/event-stream")
         message = {"role": "assistant", "content": text, "refusal": None, "annotations": marks}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        return Record({**head, "object": "chat.completion", "choices": [choice], **record})
+        return Record({**head, "object": "chat.completion", "choices": [choice], "usage": usage, **record})
 
     def _changes(self, body: SearchBody | SummaryBody) -> Json:
         """The options that a request changes."""
@@ -330,29 +372,40 @@ class Routes:
         changes["rerank"] = (self._options.rerank or "builtin") if changes.get("rerank") else ""
         return changes | {"retriever": changes.get("retriever") or self._options.retriever}
 
-    def _known(self, document_id: str) -> Document:
-        try:
-            return self._library.document(document_id)
-        except ValueError:
-            raise errors.DocumentNotFound(f"no document has the id {document_id!r}") from None
+
+def _usage(answer: Answer, body: ChatBody, text: str) -> Json:
+    """The tokens of the model that answered; without one, the words of the messages and of the answer."""
+    n_in = sum(len(message.text().split()) for message in body.messages)
+    n_out = len(text.split())
+    if answer.model:
+        n_in = answer.model.use.tokens_in
+        n_out = answer.model.use.tokens_out
+    return {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
 
 
-def _chunks(head: Json, text: str, marks: list[Any], record: Json) -> Iterator[str]:
+def _chunks(head: Json, text: str, marks: list[Any], record: Json, last: Json | None) -> Iterator[str]:
+    """The events of a streamed completion; `last` is in one without choices, as OpenAI sends the usage."""
     first: Json = {"role": "assistant", "content": text}
     for delta, finish, more in ((first, None, {}), ({"annotations": marks}, "stop", record)):
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         chunk = {**head, "object": "chat.completion.chunk", "choices": [choice], **more}
         yield f"data: {json.dumps(chunk)}\n\n"
+    if last is not None:
+        yield f"data: {json.dumps({**head, 'object': 'chat.completion.chunk', 'choices': [], **last})}\n\n"
     yield "data: [DONE]\n\n"
 
 
 def create_app(
-    library: Library, access: Access, options: SummaryOptions, readers: Sequence[str] = ()
+    library: Library,
+    access: Access,
+    options: SummaryOptions,
+    readers: Sequence[str] = (),
+    uploads: Uploads | None = None,
 ) -> FastAPI:
-    """The application that serves an open library; it does not close it."""
+    """The application that serves an open library; it does not close it. `uploads` takes files."""
     app = FastAPI(title="spanwise", version=version("spanwise"), docs_url=None, redoc_url=None)
-    app.state.in_flight = 0
-    routes = Routes(library, options, readers)
+    queue = Queue()
+    routes = Routes(library, options, readers, uploads)
     quick: dict[str, Callable[..., Any]] = {
         "/health": routes.health,
         "/api/status": routes.status,
@@ -372,7 +425,11 @@ def create_app(
     for path, route in quick.items():
         app.get(path)(route)
     for path, route in limited.items():
-        app.post(path, dependencies=[Depends(slot)])(route)
+        app.post(path, dependencies=[Depends(queue.slot)])(route)
+    whole = [Middleware(RequestBodyLimitMiddleware, max_body_size=MAX_BYTES)]
+    app.router.routes.append(
+        Route("/api/documents/{name:path}", routes.put, methods=["PUT"], middleware=whole)
+    )
     app.mount("/", StaticFiles(directory=PAGE, html=True))
 
     def answer(request: Request, error: Any) -> Record:
@@ -395,6 +452,7 @@ STATUS: dict[type[Exception], int] = {
     errors.IndexNotFound: 503,
     errors.ShardsMissing: 503,
     errors.QuestionEmpty: 400,
+    errors.StorageFull: 507,
     errors.SpanwiseError: 500,
     ValueError: 400,
 }

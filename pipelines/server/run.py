@@ -1,14 +1,12 @@
-"""The server: uvicorn with limits and a thread that syncs the index, or Ray Serve on a cluster.
+"""The server: uvicorn with limits, or Ray Serve on a cluster.
 
 Ray Serve runs replicas of the same application, which share the actors of the shards. It scales them with the
 load, checks their health, and lets one finish its requests before it ends. The next question sees a new
 commit of a shard.
 """
 
-import logging
 import signal
 import socket
-import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -25,9 +23,6 @@ from spanwise.types import ClusterOptions, SummaryOptions
 from ...index.shards import shard_folders
 from ..cluster.library import ShardedLibrary, ShardedStore
 from ..cluster.replicas import RayShards, connect
-from ..library.library import Library
-from ..library.watch import Watch
-from ..open import open_index
 from .app import create_app
 from .security import Access, in_url
 
@@ -35,12 +30,10 @@ MAX_CONNECTIONS = 512
 MAX_HEAD_BYTES = 16_384
 HEAD_TIMEOUT_S = 10.0
 SHUTDOWN_S = 10  # for requests in progress
-WATCH_DELAY_S = 1.6
 DRAIN_S = 20.0  # for the requests of a replica that ends
 MAX_REPLICAS = 8
 MAX_REQUESTS = 4  # that one replica works on at a time
 
-log = logging.getLogger("spanwise.server")
 Say = Callable[[str], None]
 
 
@@ -116,24 +109,6 @@ def serve(make: Callable[[Access], ASGIApp], access: Access, ready: Say) -> None
             raise OSError(f"cannot listen on {where}: {error.strerror or error}") from None
         access = replace(access, port=listener.getsockname()[1])
         Server(make(access), lambda: ready(access.url)).run([listener])
-
-
-def watch_in_background(library: Library, say: Say) -> None:
-    """Start a daemon thread that syncs the index whenever its folders change; `say` gets its errors.
-
-    The thread opens the index itself, so questions never wait for a sync.
-    """
-    path = library.store.path
-
-    def run() -> None:
-        try:
-            with open_index(path) as own:
-                Watch(own, own.sync, lambda report: None, say).run(WATCH_DELAY_S)
-        except Exception as error:
-            say(f"watching ended: {error}")
-            log.exception("watching ended")
-
-    threading.Thread(target=run, name="spanwise-watch", daemon=True).start()
 
 
 def serve_on_ray(

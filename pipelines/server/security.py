@@ -124,23 +124,26 @@ class Guard:
                 sent = MutableHeaders(scope=message)
                 sent.update(HEADERS)
                 sent["cache-control"] = "no-store" if is_data else "no-cache"
+                if "queue_ms" in scope.get("state", {}):
+                    sent["server-timing"] = f"queue;dur={scope['state']['queue_ms']}"
             await send(message)
 
         headers = Headers(scope=scope)
         app = self._app
-        if not self._is_allowed_origin(headers, is_data):
+        others = frozenset() if scope["method"] == "PUT" else self._origins
+        if not self._is_allowed_origin(headers, is_data, others):
             app = _refusal(403, "OriginRefused", "this origin is not allowed. See --allow-origin.")
         elif is_data and not self._has_token(headers):
             app = _refusal(401, "TokenRefused", "a token is required: Authorization: Bearer TOKEN")
         await app(scope, receive, send_with_headers)
 
-    def _is_allowed_origin(self, headers: Headers, is_data: bool) -> bool:
-        """True if the server's page, an allowed page, or no page sent this; Host is checked before."""
+    def _is_allowed_origin(self, headers: Headers, is_data: bool, others: frozenset[str]) -> bool:
+        """True if the server's page, one of others, or no page sent this; Host is checked before."""
         origins = headers.getlist("origin")
         if not origins:
             return not is_data or headers.get("sec-fetch-site") not in ("cross-site", "same-site")
         own = {f"{scheme}://{headers.get('host')}" for scheme in ("http", "https")}
-        return len(origins) == 1 and origins[0] in own | self._origins
+        return len(origins) == 1 and origins[0] in own | others
 
     def _has_token(self, headers: Headers) -> bool:
         if self._token is None:

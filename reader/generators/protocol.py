@@ -18,7 +18,8 @@ Message = Mapping[str, str]
 """A chat message: its "role" ("system" or "user") and "content"."""
 
 _CONTROL = re.compile(r"(?<=[<\[])(?=[^\s\d])")  # <|im_end|>, </s>, [INST]
-_THOUGHTS = re.compile(r"\A(?!\s*\{)(?:.*</think(?:ing)?>|\s*<think(?:ing)?>.*)", re.S)
+_THOUGHT = re.compile(r"<think(?:ing)?>")
+_THOUGHT_END = re.compile(r"</think(?:ing)?>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +114,18 @@ def completed(
 
 
 def without_thoughts(text: str) -> str:
-    """The text without the thoughts that a model writes before it, in tags.
+    """The text without the thoughts that a model writes in tags; a JSON object is left as it is.
 
-    >>> without_thoughts("<think>Ada, or Bo?</think>\\nAda.")
-    'Ada.'
+    The first tag may be missing, because some templates write it into the prompt.
+
+    >>> without_thoughts("Ada, or Bo?</think>\\nAda.<think>In 1811?</think> In 1812.")
+    'Ada. In 1812.'
     """
-    return _THOUGHTS.sub("", text).strip()
+    if text.lstrip().startswith("{"):
+        return text.strip()
+    *closed, rest = _THOUGHT_END.split(text)
+    before = [part[: match.start()] for part in closed if (match := _THOUGHT.search(part))]
+    return ("".join(before) + _THOUGHT.split(rest)[0]).strip()
 
 
 def inert(text: str) -> str:

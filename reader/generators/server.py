@@ -34,6 +34,7 @@ MAX_BYTES = 4_000_000  # of a reply
 MAX_THOUGHTS = 40_000  # characters
 MAX_MESSAGE = 300  # characters of a server's error
 KEEP_ALIVE = "10m"  # for which Ollama keeps the model in memory
+CHECK_URL = "Name the server's base URL, such as http://127.0.0.1:1234/v1"
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 
 
@@ -128,6 +129,8 @@ class ChatServer:
                 tokens_out=piece.tokens_out or last.tokens_out,
                 is_cut=piece.is_cut or last.is_cut,
             )
+        if not (text or n_thoughts or last.tokens_out):
+            raise self._failed(f"expected the reply of a model, got none. {CHECK_URL}")
         return Completion(without_thoughts(text), last.tokens_in, last.tokens_out, last.is_cut)
 
     def _body(
@@ -173,7 +176,7 @@ class ChatServer:
                     raise self._failed(str(error.get("message") if isinstance(error, dict) else error))
                 yield self._piece(record)
             except (ValueError, AttributeError, TypeError, LookupError, RecursionError):
-                raise self._failed(f"sent no reply of a model but {data[:60]!r}") from None
+                raise self._failed(f"expected the reply of a model, got {data[:60]!r}. {CHECK_URL}") from None
 
     def _lines(self, body: Mapping[str, Any], idle_s: float, ends: float) -> Iterator[bytes]:
         """The lines of the response to a request."""
@@ -205,7 +208,7 @@ class ChatServer:
     def _response_lines(self, response: httpx.Response, ends: float) -> Iterator[bytes]:
         kind = response.headers.get("content-type", "")
         if "html" in kind:
-            raise self._failed("answers with a web page. Is this the base URL of the server?")
+            raise self._failed(f"expected the reply of a model, got a web page. {CHECK_URL}")
         n_bytes = 0
         rest = b""
         for data in response.iter_bytes():

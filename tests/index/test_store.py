@@ -1,3 +1,4 @@
+import os
 import shutil
 from dataclasses import replace
 
@@ -5,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.corpora import stage
 
-from spanwise.errors import IndexCorrupt, IndexNotFound
+from spanwise.errors import IndexCorrupt, IndexLocked, IndexNotFound
 from spanwise.index.schema import Description, FileState
 from spanwise.index.store import Store
 from spanwise.types import Document, Heading, Label, Passage
@@ -159,3 +160,14 @@ def test_a_resting_snapshot_wakes_until_something_is_committed(store):
         snapshot.end_transaction()
         commit(store, "b", "more words")
         assert not snapshot.reopen()
+
+
+def test_a_second_writer_waits_where_somebody_is_told_for_whom(store, monkeypatch):
+    waited = []
+    monkeypatch.setattr("spanwise.index.store._WAIT_S", 0.05)
+    with Store.open(store.path) as other:
+        other.on_wait = waited.append
+        with store.writer(), pytest.raises(IndexLocked):
+            other.writer().__enter__()
+        with other.writer():
+            assert waited == [str(os.getpid())]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import anyio
 import pytest
 from helpers.played_model import NONE, Played
-from helpers.scripted_reader import read_by
+from helpers.scripted_reader import by_margin, read_by
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from starlette.testclient import TestClient
@@ -98,6 +98,19 @@ def test_long_lists_and_texts_are_cut_and_a_refusal_is_short(library, folder, mo
     declined = call(library, "ask", question="who sold the windmill?").structured_content
     assert declined["outcome"] == "not found"
     assert len(json.dumps(declined)) < 4_000
+
+
+def test_candidates_of_a_long_question_are_within_the_limit_of_a_refusal(library, folder, monkeypatch):
+    for number in range(9):
+        (folder / f"{'n' * 200}{number}.txt").write_text(
+            f"The windmill {number} was sold in 19{number}0. " * 40
+        )
+    library.sync(vectors=False)
+    script = [(f"19{number}0", 9.0, 8.0) for number in range(9)]
+    read_by(library, monkeypatch, *script, calibration=by_margin(0.99))
+    result = call(library, "ask", question="when was the windmill sold? " * 140)
+    assert result.structured_content["candidates"][0]["sentence"]
+    assert len(result.content[0].text) <= 4_000
 
 
 def test_a_document_is_read_in_windows_by_the_end_of_its_id(library):

@@ -185,6 +185,7 @@ def test_a_server_that_refuses_extras_is_asked_without_them(server):
     [
         (["<think>Bo? ", "No.</think>", "Ada."], "Ada."),
         (["<think>Bo, or"], ""),
+        (["Ada.<think>When?</think> In 1811.", "<think>"], "Ada. In 1811."),
         (['{"text": "a </think> b"}'], '{"text": "a </think> b"}'),
     ],
 )
@@ -199,11 +200,17 @@ def test_thoughts_have_a_limit_a_reply_too_and_a_web_page_is_none(server, monkey
     with pytest.raises(GenerationFailed, match="thinks and does not answer"):
         reply(load_generator("openai:tiny", server.url))
     server.content_type = "text/html"
-    with pytest.raises(GenerationFailed, match="answers with a web page"):
+    with pytest.raises(GenerationFailed, match=r"got a web page. Name the server's base URL"):
         reply(load_generator("openai:tiny", server.url))
     server.content_type = "text/event-stream"
     monkeypatch.setattr(chat, "MAX_BYTES", 50)
     with pytest.raises(GenerationFailed, match="sent more than 50 bytes"):
+        reply(load_generator("openai:tiny", server.url))
+
+
+def test_a_reply_without_any_words_is_an_error_that_says_what_to_do(server):
+    server.pieces = []
+    with pytest.raises(GenerationFailed, match=r"^http://.+: expected the reply of a model, got none. Name"):
         reply(load_generator("openai:tiny", server.url))
 
 

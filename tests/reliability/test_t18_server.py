@@ -77,6 +77,7 @@ def index(module_memory) -> Path:
     for number in range(50):
         (folder / f"{number}.md").write_text(f"# Mill {number}\n\nMill {number} was founded by Ada Rook.\n")
     (folder / "guide.md").write_text(GUIDE)
+    (folder / "costs.csv").write_text("Work,Place,Cost\nSluice,Vell,100\nRoof,Barn,250\nDoor,Barn,50\n")
     (folder / "hostile.md").write_text(HOSTILE_GUIDE)
     (folder / "hostile.html").write_text(
         "<p>The bell was cast by Ute Falk.</p><script>window.hacked = 1</script>"
@@ -96,6 +97,7 @@ def port(index) -> Iterator[int]:
     """The port of `spanwise serve` in a process of its own, which ends with exit code 0 on SIGTERM."""
     log = index.parent / "server.log"
     command = [sys.executable, "-m", "spanwise", "serve", "--index", str(index), "--port", "0"]
+    command += ["--uploads", str(index.parent / "notes")]
     with log.open("w") as stderr:
         process = subprocess.Popen(command, stderr=stderr)
     try:
@@ -182,6 +184,11 @@ def test_a_public_address_without_a_token_exits_2(index, capsys, monkeypatch, tm
         assert named in capsys.readouterr().err
 
 
+def is_complaint(said) -> bool:
+    """True for an error; that a file is there already is none."""
+    return said.type == "error" and "409 (Conflict)" not in said.text
+
+
 @pytest.fixture
 def page(port):
     """The page in a headless browser, which has complained about nothing when it closes."""
@@ -195,7 +202,7 @@ def page(port):
             pytest.skip("no chromium")
         page = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"]).new_page()
         page.set_default_timeout(60_000)
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        page.on("console", lambda said: complaints.append(said.text) if is_complaint(said) else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
         page.goto(home)
@@ -308,6 +315,82 @@ def test_a_span_in_hidden_markup_is_shown_and_marked(page):
 def test_a_question_about_brackets_is_answered_at_once(page):
     asked(page, "Who mixed the ink?")
     assert page.inner_text("mark.current") == "Lo Marsh"
+
+
+def done(page) -> None:
+    page.wait_for_selector("body:not([aria-busy]) #panel-answer article", state="attached")
+
+
+def test_the_answer_to_a_late_turn_is_in_view(page):
+    for number in range(8):
+        asked(page, f"Who founded Mill {number}?")
+        done(page)
+        box = page.locator("#best").bounding_box()
+        assert 0 < box["y"] < page.viewport_size["height"] / 2
+
+
+def test_a_computed_value_opens_its_document_and_names_its_cells(page):
+    asked(page, "Who founded Mill 7?")
+    page.fill("#question", "What is the total cost of all works at the Barn?")
+    page.press("#question", "Enter")
+    page.wait_for_selector("#computed")
+    assert page.locator("#computed .cells li").all_inner_texts() == ["250 Roof, Cost", "50 Door, Cost"]
+    page.wait_for_selector("#document-place >> text=costs.csv")
+
+
+def test_after_an_answer_keys_are_those_of_the_page_and_words_begin_a_question(page):
+    asked(page, "Who founded Mill 7?")
+    done(page)
+    page.keyboard.press("?")
+    page.wait_for_selector("#keys[open]")
+    page.keyboard.press("Escape")
+    assert page.input_value("#question") == "Who founded Mill 7?"
+    page.keyboard.press("c")
+    page.wait_for_selector(".toast", state="attached")
+    page.wait_for_timeout(1_200)
+    page.keyboard.type("can I visit?")
+    assert page.input_value("#question") == "can I visit?"
+
+
+def test_a_declined_turn_is_kept_with_its_nearest_words(page):
+    page.fill("#question", "When was Mill 3 founded?")
+    page.press("#question", "Enter")
+    page.wait_for_selector(".candidate")
+    done(page)
+    page.keyboard.type("Who founded Mill 7?")
+    page.press("#question", "Enter")
+    page.wait_for_selector("#turns .place")
+    assert page.inner_text("#turns .words").startswith("Not sure; the nearest: ")
+
+
+def test_the_size_of_the_index_follows_its_commits(page, index):
+    before = page.inner_text("#corpus")
+    (index.parent / "notes" / "late.md").write_text("# Late\n\nA late page by Lo Marsh.\n")
+    with spanwise.open(index.parent / "notes", index=index) as library:
+        library.sync(vectors=False)
+    page.wait_for_selector("#welcome >> text=late.md")
+    assert page.inner_text("#corpus") != before
+
+
+DROP = """(files) => {
+  const transfer = new DataTransfer();
+  for (const [name, text] of files) transfer.items.add(new File([text], name));
+  window.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, cancelable: true }));
+}"""
+
+
+def test_dropped_files_can_be_asked_about_and_replace_others_on_request(page):
+    page.wait_for_selector("#add")
+    page.evaluate(DROP, [["buoy.md", "The buoy was cast by Ned Holm."], ["broken.docx", "no zip"]])
+    page.wait_for_selector("#uploads .rejected >> text=rejected: not a Word document")
+    page.wait_for_selector("#uploads .indexed >> text=can be asked about")
+    asked(page, "Who cast the buoy?")
+    assert page.inner_text("#span") == "Ned Holm"
+    page.evaluate(DROP, [["buoy.md", "The buoy was cast by Una Fell."]])
+    page.click("button >> text=Replace it")
+    page.wait_for_selector("#uploads li:nth-child(3).indexed")
+    asked(page, "Who was the buoy cast by?")
+    assert page.inner_text("#span") == "Una Fell"
 
 
 def test_a_conversation_is_kept_in_the_tab_and_can_be_left(page):

@@ -1,6 +1,6 @@
 // The page: a question is asked, its answer drawn, its place opened in the document next to it.
-import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post, save,
-  shown, style, trouble, unitsAt, visible } from "./dom.js";
+import { byId, button, centre, citation, counted, cut, element, fill, get, inLine, keep, kept, note, openFile, percent, placeButton, placeOf, post, putFile,
+  save, shown, style, trouble, unitsAt, visible } from "./dom.js";
 import { isMarkdown, markdown } from "./markdown.js";
 import { closeDocument, drawing, isOpen, listen as onDocument, narrow, openPlace, step } from "./document.js";
 
@@ -11,6 +11,9 @@ const TABS = ["answer", "summary", "passages"];
 const MAX_HISTORY = 50;
 const LENGTHS = { short: 2, medium: 5, long: 10 }; // sentences of a summary
 const LISTED = 60; // documents on the first page
+const FOLLOW_MS = 5000; // between two looks at the size of the index
+const PAUSE_MS = 1000; // between two letters of a question
+const COPY_MS = 350; // in which another letter shows that a question begins with "c"
 const FIRST = 240; // characters of a passage; the style sheet shows two lines
 const panel = (name) => byId(`panel-${name}`);
 
@@ -23,6 +26,7 @@ let chosen = 0;
 let tab = "answer";
 let drawn = new Set(); // tabs that belong to the question
 let giveUp = null;
+let unreadNamed = 0; // files
 let readers = ["builtin"]; // that the server offers; the first one is its choice
 let reader; // that is chosen
 
@@ -82,9 +86,15 @@ async function ask(question, where = readFilter(), wanted = "answer", number = t
   record = null;
   drawn = new Set();
   for (const name of TABS) panel(name).replaceChildren();
-  const showing = show(wanted);
-  if (turn) byId("understood").nextElementSibling.scrollIntoView();
-  await showing;
+  await show(wanted);
+  if (tab !== "answer") present();
+}
+
+/** Brings a drawn answer into view, and the keys to it unless the next question is being typed. */
+function present() {
+  const box = byId("question");
+  if (document.activeElement === box && box.value === asked.question) panel(tab).focus({ preventScroll: true });
+  if (turn || !byId("uploads").hidden) byId("tabs").scrollIntoView();
 }
 
 /** The turns of the conversation before a question, from the last one that was asked as typed. */
@@ -181,13 +191,16 @@ async function answer() {
   const wanted = reader ?? readers[0];
   const get = async (name, options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES, reader: name }, options);
-    const span = record.answer ?? record.computed?.first;
+    const nearest = record.candidates[0];
+    const span = record.answer ?? record.computed?.first ?? nearest;
     const said = record.written.map((one) => one.text).join(" ");
-    keepTurn(record, { answer: said || record.answer?.sentence, shown: said || (record.computed?.value ?? span?.display_sentence), place: span && placeOf(span, "answer") });
+    const quoted = span && `${span === nearest ? "Not sure; the nearest: " : ""}${span.display_sentence}`;
+    keepTurn(record, { answer: said || record.answer?.sentence, shown: said || (record.computed?.value ?? quoted), place: span && placeOf(span, "answer") });
     if (said) drawWritten();
     else if (record.answer) drawAnswer();
     else if (record.computed) drawComputed(record.computed);
     else drawDeclined();
+    if (name !== wanted || !isModel(wanted)) present();
     if (readers.length > 1 || isModel(wanted)) panel("answer").prepend(switchOf(wanted, name));
   };
   if (isModel(wanted)) await work("Reading the documents…", (options) => get("builtin", options));
@@ -408,10 +421,12 @@ function evidence() {
   return element("details", { id: "evidence", ontoggle }, element("summary", {}, "Evidence"), body);
 }
 
-/** The words that were searched instead of misspelled ones, unread files, and a hint. */
-function spelling({ searched_for: words, unread_files: unread, hint }) {
+/** The words that were searched instead of misspelled ones, unread files where nothing near was found, once, and a hint. */
+function spelling({ searched_for: words, unread_files: unread, hint, candidates = [] }) {
   const instead = words.map(({ text, used }) => note(`Searched for “${visible(used)}” instead of “${visible(text)}”.`));
-  return [...instead, unread > 0 && note(`${counted(unread, "file")} could not be read: spanwise status --rejected`), hint && note(`${hint}.`)];
+  const isNews = unread > 0 && unread !== unreadNamed && !candidates.length;
+  if (isNews) unreadNamed = unread;
+  return [...instead, isNews && note(`${counted(unread, "file")} could not be read: spanwise status --rejected`), hint && note(`${hint}.`)];
 }
 
 function footnote() {
@@ -438,12 +453,14 @@ function drawComputed({ operation, value, cells, first, words, documents }) {
       !words && confidenceMeter(first.confidence, record.threshold),
       element("ol", { class: "cells" }, shown.map((place, at) => element("li", { dir: "auto" },
         words ? [placeButton(place, () => openAt(places, at)), note(counted(documents[at].count, "place"))]
-          : button(inLine(place.text), () => openAt(places, at), { class: "inline" })))),
+          : [button(inLine(place.text), () => openAt(places, at), { class: "inline" }), element("span", { class: "quiet" }, " ", inLine(cells[at].name))]))),
       places.length > shown.length && note(`and ${places.length - shown.length} more`),
       words && documents.length > 0 && button("Save the list as CSV", () => saveList(documents), { class: "plain" })),
     footnote());
   say(places.length ? `${value}, in ${citation(places[0])}.` : `${value}.`);
   remember(value);
+  if (places.length && !narrow.matches) openPlace(places, 0);
+  else closeDocument();
 }
 
 function saveList(documents) {
@@ -614,7 +631,7 @@ function showHistory() {
 }
 
 const KEYS = [["/", "go to the question"], ["Enter", "ask"], ["↑ ↓", "previous and next answer"], ["n p", "next and previous place in the document"],
-  ["1 2 3", "answer, summary, passages"], ["c", "copy the answer with its citation"], ["Esc", "stop waiting, or close the document"], ["?", "this list"]];
+  ["1 2 3", "answer, summary, passages"], ["c", "copy the answer with its citation"], ["a–z", "any other letter begins a question"], ["Esc", "stop waiting, or close the document"], ["?", "this list"]];
 
 const showKeys = () => dialog("keys", "Keys", element("dl", {}, KEYS.map(([keys, does]) => [
   element("dt", {}, keys.split(" ").map((key) => element("kbd", {}, key))), element("dd", {}, does)])));
@@ -623,18 +640,28 @@ const DEEDS = {
   1: () => show("answer"), 2: () => show("summary"), 3: () => show("passages"),
   "/": () => byId("question").select(), "?": showKeys,
   ArrowDown: () => tab === "answer" && choose(chosen + 1), ArrowUp: () => tab === "answer" && choose(chosen - 1),
-  n: () => step(1), p: () => step(-1), c: () => byId("copy")?.click(),
+  n: () => step(1), p: () => step(-1), c: () => setTimeout(() => letters.endsWith("c") && byId("copy")?.click(), COPY_MS),
   Escape: () => (giveUp ? giveUp.abort() : isOpen() ? closeDocument() : document.activeElement?.blur()),
 };
 
-/** Keys belong to the page while nothing is typed; arrows also in the question, unless they scroll something. */
+let letters = ""; // keys of the page that were just pressed: a question begins with them if another letter follows
+let pause = 0;
+
+/** Keys belong to the page while nothing is typed, any other letter to a new question; arrows also in the question, unless they scroll something. */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const typing = event.target.matches("input");
   const isArrow = event.key.startsWith("Arrow");
   if (isArrow && event.target.closest("#document-body, [role=tablist]")) return;
   if (typing && event.key !== "Escape" && !(isArrow && event.target.id === "question")) return;
-  if (DEEDS[event.key] && DEEDS[event.key]() !== false) event.preventDefault();
+  clearTimeout(pause);
+  const isLetter = event.key.length === 1 && event.key !== " ";
+  if (isLetter && !DEEDS[event.key]) {
+    byId("question").value = letters;
+    byId("question").focus();
+  } else if (DEEDS[event.key] && DEEDS[event.key]() !== false) event.preventDefault();
+  letters = isLetter && DEEDS[event.key] ? letters + event.key : "";
+  pause = setTimeout(() => (letters = ""), PAUSE_MS);
 }
 
 const THEMES = { system: "◐ Auto", light: "☀ Light", dark: "☾ Dark" };
@@ -662,9 +689,21 @@ async function copy(words, done) {
 
 const BEGINNINGS = ["Who", "When was", "Why", "How many", "What is", "How do I"];
 
+let size = {}; // documents and passages that are shown
+
+/** Draws the size of the index and its documents again when they have changed, as long as the page is open. */
+async function follow() {
+  const began = performance.now();
+  const status = document.hidden ? null : await get("/api/status").catch(() => null);
+  if (status && (status.documents !== size.documents || status.passages !== size.passages)) await drawWelcome().catch(() => {});
+  setTimeout(follow, Math.max(FOLLOW_MS, 20 * (performance.now() - began)));
+}
+
 async function drawWelcome() {
   const [status, listed] = await Promise.all([get("/api/status"), get("/api/documents", { limit: LISTED })]);
   readers = status.readers;
+  maxBytes = status.uploads?.max_bytes ?? 0;
+  size = status;
   fill(byId("corpus"), `${counted(status.documents, "document")}, ${counted(status.passages, "passage")}`);
   const suffixes = new Set(listed.documents.map((one) => one.document.match(/\.(\w+)$/)?.[1]).filter(Boolean));
   fill(byId("known-types"), [...suffixes].sort().map((value) => element("option", { value })));
@@ -682,15 +721,62 @@ async function drawWelcome() {
     more.hidden = list.childElementCount >= listed.total;
   }, { class: "plain", id: "more-documents" });
   more.hidden = listed.total <= list.childElementCount;
+  const add = maxBytes > 0 && element("p", { class: "quiet" }, button("Add files", () => byId("files").click(), { class: "plain", id: "add" }), " or drop them on this page.");
   fill(byId("welcome"), element("h1", {}, "Ask, and see where it is written"),
     element("p", { class: "lead" }, "Every answer is an exact quote with its location, or “not in these documents”. This page talks to its own server only."),
     element("div", { class: "beginnings", role: "group", "aria-label": "Begin a question" },
       BEGINNINGS.map((words) => button(`${words} …`, () => begin(words), { class: "chip" }))),
-    status.documents ? element("section", { class: "documents" }, element("h2", {}, "Documents"), list, more)
+    add, status.documents ? element("section", { class: "documents" }, element("h2", {}, "Documents"), list, more)
       : trouble("The index is empty. Fill it with: spanwise index FOLDER"));
 }
 
+// Files that are dropped or chosen
+
+const AT_ONCE = 2;
+const waiting = []; // files that wait, each with its row
+let sending = 0;
+let maxBytes = 0; // of a file; 0 where the server takes none
+
+function take(files) {
+  for (const file of maxBytes ? files : []) {
+    const row = element("li", {}, element("b", { dir: "auto" }, inLine(file.name)), element("progress", { max: 1, value: 0 }), note("waits"));
+    byId("uploads").append(row);
+    byId("uploads").hidden = false;
+    waiting.push({ file, row });
+  }
+  while (sending < AT_ONCE && waiting.length) sendFile(waiting.shift());
+}
+
+/** Sends a file and writes into its row what became of it; asks before it replaces another one. */
+async function sendFile({ file, row, replace = false }) {
+  const tell = (...words) => fill(row.lastChild, words);
+  sending += 1;
+  row.className = "";
+  try {
+    if (file.size > maxBytes) throw new Error(`too large: the limit is ${maxBytes / 1e6} MB`);
+    const { state, remark } = await putFile(file, replace, (share) => tell(share < 1 ? percent((row.children[1].value = share)) : "is read…"));
+    tell(state === "indexed" ? "can be asked about" : `${state}: `, remark && visible(state === "indexed" ? ` (${remark})` : remark));
+    row.className = state;
+  } catch (error) {
+    const again = (words, replaces) => button(words, () => (tell("waits"), waiting.push({ file, row, replace: replaces }), take([])), { class: "plain" });
+    if (error.status === 409) tell("is there already ", again("Replace it", true), " ", button("Keep it", () => row.remove(), { class: "plain" }));
+    else tell(visible(error.message), " ", (error.status === 0 || error.status > 499) && again("Try again", replace));
+    row.className = "rejected";
+  }
+  sending -= 1;
+  say(`${file.name}: ${row.lastChild.firstChild.textContent}`);
+  take([]);
+  if (!sending) drawWelcome().catch(() => {});
+}
+
 function listen() {
+  const hasFiles = (event) => maxBytes && event.dataTransfer?.types.includes("Files");
+  const over = (event) => hasFiles(event) && (event.preventDefault(), document.body.classList.add("dropping"));
+  const leave = (event) => event.relatedTarget ?? document.body.classList.remove("dropping");
+  window.addEventListener("dragover", over);
+  window.addEventListener("dragleave", leave);
+  window.addEventListener("drop", (event) => (over(event), leave({}), hasFiles(event) && take(event.dataTransfer.files)));
+  byId("files").addEventListener("change", ({ target }) => (take([...target.files]), (target.value = "")));
   byId("ask").addEventListener("submit", (event) => (event.preventDefault(), ask(byId("question").value)));
   byId("new").addEventListener("click", newConversation);
   byId("history-open").addEventListener("click", showHistory);
@@ -711,6 +797,6 @@ function listen() {
 
 setTheme(kept("theme", "system"));
 listen();
-const ready = drawWelcome().catch((error) => complain(error));
+const ready = drawWelcome().then(() => void setTimeout(follow, FOLLOW_MS)).catch((error) => complain(error));
 followAddress();
 if (!asked) byId("question").focus();

@@ -177,6 +177,20 @@ export async function reach(path, request, { signal, onwait = () => {} } = {}) {
   }
 }
 
+/** Sends the bytes of a file, and tells the share that is sent; `fetch` does not tell it. */
+export const putFile = (file, replace, onshare) => new Promise((resolve, reject) => {
+  const request = new XMLHttpRequest();
+  request.open("PUT", `/api/documents/${encodeURIComponent(file.name)}${replace ? "?replace=true" : ""}`);
+  request.setRequestHeader("content-type", "application/octet-stream");
+  if (token) request.setRequestHeader("authorization", `Bearer ${token}`);
+  request.responseType = "json";
+  request.upload.onprogress = ({ loaded, total }) => onshare(loaded / total);
+  request.onerror = () => reject(new Failure(0, "The file cannot be read, or the server does not answer."));
+  request.onload = () => request.status < 300 ? resolve(request.response)
+    : reject(new Failure(request.status, request.response?.error?.message ?? `The server answered with status ${request.status}.`));
+  request.send(file);
+});
+
 function askForToken() {
   const dialog = byId("token");
   const field = element("input", { id: "token-field", type: "password", autocomplete: "off", required: true });

@@ -168,6 +168,15 @@ def test_what_a_model_writes_beside_its_json_is_no_harm(library):
         ask(library, "Ada.", "Ada, again.")
 
 
+def test_a_thought_in_a_sentence_costs_no_sentence():
+    sentences = [
+        {"text": "<think>Ada?</think> Ada built it."},
+        {"text": "<think>When?"},
+        {"text": "In 1811."},
+    ]
+    assert [text for text, _ in read_reply({"answer": sentences}).answer] == ["Ada built it.", "In 1811."]
+
+
 @pytest.mark.parametrize("reply", [{}, {"evidence": 7, "answer": "x"}, {"status": "sure", "search": [1, ""]}])
 def test_a_reply_of_another_form_has_no_answer(reply):
     read = read_reply(reply)

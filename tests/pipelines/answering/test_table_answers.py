@@ -75,6 +75,7 @@ def test_a_count_is_computed_from_the_cells_of_its_rows(library):
     assert answer.values == ("2",)
     assert [cell.text for cell in answer.computed.cells] == ["Ada Rook", "Jo Falk"]
     assert answer.computed.first.line == 2
+    assert answer.computed.cell_names == ("2001, Winner", "2003, Winner")
 
 
 def test_a_computed_value_is_shown_with_its_cells(library, capsys):

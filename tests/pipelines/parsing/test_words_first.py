@@ -19,7 +19,7 @@ QUESTION = "mill stones"
 @pytest.fixture
 def notes(tmp_path, words, monkeypatch):
     """A folder of twelve notes that are encoded four at a time."""
-    monkeypatch.setattr(sync, "SAMPLED", 4)
+    monkeypatch.setattr(sync, "SAMPLED", (4, 4))
     monkeypatch.setattr(sync, "TOKENS_PER_COMMIT", 4)
     (tmp_path / "notes").mkdir()
     for number in range(12):
@@ -118,7 +118,7 @@ def test_a_killed_process_leaves_the_vectors_that_it_made(notes, words):
         "known, parts = WordEncoder('words'), []\n"
         "encoder.load_token_encoder = lambda name: known\n"
         "model_files.model_digest = lambda name, kind='encoder': 'words'\n"
-        "sync.SAMPLED = sync.TOKENS_PER_COMMIT = 4\n"
+        "sync.SAMPLED = (4, 4)\nsync.TOKENS_PER_COMMIT = 4\n"
         "encode = known.encode_passages\n"
         "def dying(texts, report=lambda done: None):\n"
         "    parts.append(texts)\n"

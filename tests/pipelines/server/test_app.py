@@ -4,6 +4,7 @@ import json
 import time
 from base64 import b64decode
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -263,8 +264,19 @@ def test_an_openai_client_gets_the_sentence_and_its_citation(client):
     citation = message.annotations[0].url_citation
     assert message.content[citation.start_index : citation.end_index] == "[1]"
     assert citation.title == "mill.md"
+    usage = completion.usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens) == (7, 10, 17)
     chunks = chat.chat.completions.create(model="spanwise", messages=messages, stream=True)
     assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == message.content
+
+
+def test_the_usage_of_a_streamed_chat_is_its_last_chunk(client):
+    body = {"messages": [{"role": "user", "content": QUESTION}], "stream": True}
+    chunks = client.post(
+        "/v1/chat/completions", json={**body, "stream_options": {"include_usage": True}}
+    ).text
+    last = json.loads(chunks.rstrip().split("\n\n")[-2].removeprefix("data: "))
+    assert (last["choices"], last["usage"]["prompt_tokens"]) == ([], 4)
 
 
 def test_a_chat_that_declines_names_missing_words_unread_files_and_the_language(library):
@@ -458,9 +470,22 @@ def test_an_error_of_the_server_names_no_path(client, library, monkeypatch, erro
     assert "/opt" not in response.text
 
 
-def test_more_questions_than_slots_get_503_and_a_time_to_retry(client, monkeypatch):
-    monkeypatch.setattr(server_app, "MAX_IN_FLIGHT", 0)
+def test_more_questions_than_threads_wait_and_are_told_how_long(client, library, monkeypatch):
+    def ask(*_, **__):
+        time.sleep(0.05)
+        raise IndexLocked("busy")
+
+    monkeypatch.setattr(library, "ask", ask)
+    with ThreadPoolExecutor(20) as clients:
+        responses = list(clients.map(lambda _: client.post("/api/ask", json=BM25), range(20)))
+    assert {response.json()["error"]["message"] for response in responses} == {"busy"}
+    waits = [int(response.headers["server-timing"].removeprefix("queue;dur=")) for response in responses]
+    assert max(waits) >= 50
+
+
+def test_more_questions_than_the_queue_holds_get_503_and_a_time_to_retry(client, monkeypatch):
+    monkeypatch.setattr(server_app, "MAX_QUEUED", 0)
     response = client.post("/api/ask", json=BM25)
     assert response.status_code == 503
-    assert response.headers["retry-after"] == "1"
+    assert response.headers["retry-after"] == "0"
     assert client.get("/health").status_code == 200
