@@ -107,7 +107,8 @@ def hide_unseen(page: PdfPage, characters: PdfTextPage, signs: list[str]) -> Non
     left, bottom, right, top = crop = page.get_cropbox()
     if crop != page.get_mediabox():
         for i in range(characters.count_chars()):
-            x, y = c_double(), c_double()
+            x = c_double()
+            y = c_double()
             raw.FPDFText_GetCharOrigin(characters, i, x, y)
             if signs[i].strip() and not (left <= x.value <= right and bottom <= y.value <= top):
                 signs[i] = ""
@@ -139,7 +140,8 @@ def _pixels(page: PdfPage, shape: tuple[int, int], *points: tuple[float, float])
     """The pixels, as x and y, of points of a page that is drawn in a picture of `shape`."""
     pixels = []
     for point in points:
-        x, y = c_int(), c_int()
+        x = c_int()
+        y = c_int()
         raw.FPDF_PageToDevice(page, 0, 0, shape[1], shape[0], 0, *point, x, y)
         pixels.append((x.value, y.value))
     return pixels

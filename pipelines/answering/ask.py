@@ -391,7 +391,7 @@ class Answerer:
         verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)
         first = span.context.readable.lower().partition(",")[0].strip(" .!")
         if verdict and first in ("yes", "no") and first != verdict:  # the sentence says it itself
-            verdict, confidence = first, None
+            return replace(span, verdict=first)
         return replace(span, verdict=verdict, verdict_confidence=confidence)
 
     def _of_cells(self, answer: Answer, source: TableResult, findings: Findings) -> Answer:

@@ -21,6 +21,8 @@ MAX_TEXTS = 2_000  # different cells with a word; a word that more cells hold se
 NEAR = 3  # words
 RANGE_ENDS = words("ranges.until")
 RANGE_TO = words("ranges.to")
+BETWEEN = "between"
+RANGE_FROM = ("from", BETWEEN)
 MIN_PART = 4  # characters of a word within a word of a name
 NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
@@ -329,10 +331,11 @@ def _with_ranges(question: Question, conditions: list[Condition]) -> list[Condit
             return _ranged(question, conditions, [first], {start - 1})
         for last in whole:
             middle = max(first.tokens) + 1
-            joins = ("and",) if before == "between" else RANGE_TO
+            joins = ("and",) if before == BETWEEN else RANGE_TO
             is_next = middle + 1 == min(last.tokens) and question.words[middle] in joins
             if is_next and last.column == first.column:
-                return _ranged(question, conditions, [first, last], {start - 1, middle})
+                begins = {start - 1} if before in RANGE_FROM else set()
+                return _ranged(question, conditions, [first, last], {middle} | begins)
     return conditions
 
 
@@ -343,6 +346,8 @@ def _ranged(
     rows = [row for end in ends for row in end.exact]
     first = min(rows) if len(rows) > 1 else 0
     held = frozenset(question.table.is_body.intersection(range(first, max(rows) + 1)))
-    tokens = frozenset(joins).union(*(end.tokens for end in ends))
+    tokens = frozenset(joins)
+    for end in ends:
+        tokens |= end.tokens
     others = [condition for condition in conditions if condition not in ends]
     return [Condition(ends[0].column, tokens, held, True), *others]

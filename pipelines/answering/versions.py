@@ -107,13 +107,9 @@ class _Choice:
 
     def date_text(self, ranked: RankedCandidate) -> str:
         """The date of a version as far as it is known: "2024-03-01", "2024" or ""."""
-        day = date_of(self.document_of(_document(ranked)))
-        year, month, number = day // 10_000, day // 100 % 100, day % 100
-        return "-".join(
-            text
-            for text, part in ((f"{year}", year), (f"{month:02}", month), (f"{number:02}", number))
-            if part
-        )
+        digits = f"{date_of(self.document_of(_document(ranked))):08}"
+        parts = (digits[:4], digits[4:6], digits[6:])
+        return "-".join(part for part in parts if int(part))
 
 
 def date_of(document: Document) -> int:
@@ -121,9 +117,9 @@ def date_of(document: Document) -> int:
 
     From its metadata, else the latest one in its name, else the latest one at its start.
     """
-    given = parse_value(document.metadata.get("date", "")[:10])
-    if given and given.unit == DATE:
-        return int(given.number)
+    stated = parse_value(document.metadata.get("date", "")[:10])
+    if stated and stated.unit == DATE:
+        return int(stated.number)
     return _latest(document.id) or _latest(document.text[:HEAD])
 
 

@@ -320,9 +320,8 @@ function choose(number) {
     number === 0 && record.steps.length > 0 && element("ol", { id: "steps" }, stepPlaces(span).slice(0, STEPS).map((place, at, all) =>
       element("li", { dir: "auto" }, button(inLine(record.steps[at].display), () => openAt(all, at), { class: "inline" })))),
     number === 0 && record.steps.length > STEPS && note(`and ${record.steps.length - STEPS} more`),
-    number === 0 && record.parts.length > 1 && element("div", { class: "also" }, element("h3", {}, "More of the answer"),
-      element("ul", {}, record.parts.slice(1).map((part) => element("li", {}, inLine(part.display), " ",
-        placeButton(placeOf(part), () => openAt(record.parts.map((one) => placeOf(one)), record.parts.indexOf(part))))))),
+    number === 0 && alsoSaid("More of the answer", record.parts.slice(1)),
+    number === 0 && alsoSaid("Otherwise", record.otherwise),
     number === 0 && evidence(),
     span.agreeing.length > 0 && element("div", { class: "also" }, element("h3", {}, "Also in"),
       element("ul", {}, places.slice(1).map((place) => element("li", {}, placeButton(place, () => openAmong(place)))))),
@@ -352,6 +351,14 @@ function linkAlone() {
   found.delete("turn");
   found.set("q", record.understood || asked.question);
   return `${location.origin}${location.pathname}#${found}`;
+}
+
+/** Further spans under a heading, each with its date and a button to its place. */
+function alsoSaid(title, spans) {
+  const places = spans.map((span) => placeOf(span));
+  const item = (span, at) => element("li", {}, inLine(span.display), span.date && ` (${span.date})`, " ",
+    placeButton(places[at], () => openAt(places, at)));
+  return spans.length > 0 && element("div", { class: "also" }, element("h3", {}, title), element("ul", {}, spans.map(item)));
 }
 
 const stepPlaces = (span) => record.steps.map((step) => placeOf({ document: span.document, heading: span.heading, ...step }, "step"));
