@@ -21,20 +21,31 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from queue import LifoQueue
-from typing import Any, BinaryIO, Self, TypeVar, cast
+from typing import Any, BinaryIO, Protocol, Self, TypeVar, cast
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage, within
 
-from ...corpora.folder import FoundFile
 from ...corpora.passages import line_ends
 from ...corpora.readers.pdf import Box
+from ...corpora.readers.scan import Engine, Picture, RecognisedPage
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure
 from .worker import MAX_HEADER, BrokenMessage, Limits, Message, receive, send
 
 T = TypeVar("T")
+
+
+class Sized(Protocol):
+    """A piece of work of a size in bytes, such as a file."""
+
+    @property
+    def size(self) -> int:
+        """The bytes."""
+
+
+Item = TypeVar("Item", bound=Sized)
 
 START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start.pop('path'); "
@@ -176,13 +187,19 @@ class ParseWorker:
         self._stopped = False
 
     def parse(
-        self, data: bytes, document_id: str, sha256: str, stored: Mapping[str, object] | None = None
+        self,
+        data: bytes,
+        document_id: str,
+        sha256: str,
+        stored: Mapping[str, object] | None = None,
+        recognised: Mapping[int, RecognisedPage] | None = None,
     ) -> ParsedDocument | SkippedFile:
         """The document in the bytes of a file; `DocumentRejected` says why there is none.
 
-        With the structure of a `stored` document, `data` is its text.
+        With the structure of a `stored` document, `data` is its text. `recognised` are pages of pictures.
         """
-        answer, blocks = self.ask({"id": document_id, "stored": stored}, data)
+        pages = {str(number): asdict(page) for number, page in (recognised or {}).items()}
+        answer, blocks = self.ask({"id": document_id, "stored": stored, "recognised": pages}, data)
         if "skipped" in answer:
             return SkippedFile(document_id, _one_line(answer["skipped"]))
         try:
@@ -201,6 +218,35 @@ class ParseWorker:
     def split(self, document: Document) -> ParsedDocument | SkippedFile:
         """The passages and terms of a document that is parsed already."""
         return self.parse(document.text.encode(), document.id, document.sha256, document_structure(document))
+
+    def waiting_pages(self, data: bytes) -> list[int]:
+        """The numbers of the pages of a file whose pictures may have more text."""
+        answer, _ = self.ask({"waiting": True}, data)
+        numbers = answer.get("waiting")
+        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
+            raise DocumentRejected(NONSENSE)
+        return numbers
+
+    def picture(self, data: bytes, page: int) -> Picture:
+        """The picture of a page, from 1, of a file."""
+        answer, blocks = self.ask({"page": page}, data)
+        try:
+            picture = Picture(**answer["picture"], pixels=blocks[0])
+            if len(picture.pixels) != picture.width * picture.height or not 1 <= picture.dpi < 1e6:
+                raise ValueError("not that many pixels")
+            return picture
+        except (IndexError, KeyError, TypeError, ValueError) as error:
+            raise DocumentRejected(NONSENSE) from error
+
+    def recognise(self, engine: Engine, picture: Picture, key: str) -> RecognisedPage:
+        """The words on a picture, under a key."""
+        header = asdict(picture)
+        pixels = header.pop("pixels")
+        answer, _ = self.ask({"engine": asdict(engine), "picture": header}, pixels)
+        try:
+            return RecognisedPage.checked({**answer, "key": key})
+        except ValueError as error:
+            raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
     def ask(self, header: Mapping[str, object], data: bytes) -> Message:
         """The child's answer to a request; `DocumentRejected` when it has none."""
@@ -326,17 +372,24 @@ def _checked_terms(terms: bytes, n_passages: int) -> TermLines:
     return TermLines(lines)
 
 
+def default_workers() -> int:
+    """The number of workers where none is named: one for each core, at most four."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, cores)
+
+
 class ParsePool:
     """`workers` workers, each of which starts a child when it is needed. Leaving the context ends them.
 
-    By default one worker per core and at most four, because one process stores their results.
+    One process stores their results, so more than `default_workers` are rarely faster.
     """
 
-    def __init__(self, analyzer: Mapping[str, str], workers: int | None = None) -> None:
+    def __init__(
+        self, analyzer: Mapping[str, str], workers: int | None = None, limits: Limits | None = None
+    ) -> None:
         if workers is not None and workers < 1:
             raise ValueError(f"workers is {workers}, expected at least 1")
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._workers = [ParseWorker(analyzer) for _ in range(workers or min(4, cores))]
+        self._workers = [ParseWorker(analyzer, limits) for _ in range(workers or default_workers())]
         self._idle: LifoQueue[ParseWorker] = LifoQueue()  # the last one used likely has a child
         for worker in self._workers:
             self._idle.put(worker)
@@ -354,7 +407,7 @@ class ParsePool:
         for worker in self._workers:
             worker.close()
 
-    def map(self, work: Callable[[ParseWorker, FoundFile], T], files: Iterable[FoundFile]) -> Iterator[T]:
+    def map(self, work: Callable[[ParseWorker, Item], T], files: Iterable[Item]) -> Iterator[T]:
         """The results of `work` in the order of the files; an error comes out in its turn.
 
         The number of results computed ahead is limited, so memory does not grow with the folder.
@@ -371,7 +424,7 @@ class ParsePool:
         while waiting:
             yield waiting.popleft()[0].result()
 
-    def _run(self, work: Callable[[ParseWorker, FoundFile], T], file: FoundFile) -> T:
+    def _run(self, work: Callable[[ParseWorker, Item], T], file: Item) -> T:
         worker = self._idle.get()
         try:
             return work(worker, file)
@@ -395,10 +448,17 @@ class PageDrawer:
         return blocks[0]
 
     def boxes(
-        self, data: bytes, page: int, words: str, before: str, after: str
+        self,
+        data: bytes,
+        page: int,
+        words: str,
+        before: str,
+        after: str,
+        recognised: RecognisedPage | None = None,
     ) -> tuple[int, float, float, list[Box]]:
         """Pages, width, height, and boxes around words; see `corpora.readers.pdf.page_boxes`."""
-        request = {"page": page, "words": words, "before": before, "after": after}
+        request: dict[str, object] = {"page": page, "words": words, "before": before, "after": after}
+        request["recognised"] = recognised and asdict(recognised)
         with self._asking:
             answer, _ = self._worker.ask(request, data)
         try:
