@@ -5,16 +5,22 @@ straight or turned by 1 degree. All have noise and are stored as JPEG of quality
 it would be stored, with one space for any white space and without the bars of tables.
 """
 
+import argparse
+import os
 import random
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import product
 from pathlib import Path
-from textwrap import wrap
+from unittest.mock import patch
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
+
+from spanwise.corpora.readers import pdf
+from spanwise.corpora.readers.scan import RecognisedPage, find_engine, recognise
 
 GERMAN = Path(__file__).with_name("ocr-german.txt")
 FONTS = "/usr/share/fonts/truetype/liberation/Liberation{}-Regular.ttf"
@@ -95,15 +101,24 @@ def draw(
                 yield cell
         return
     width = (width - GUTTER * (n_columns - 1)) / n_columns
-    n_characters = int(width * dpi / font.getlength("n") * 1.12)
-    lines = [
-        line for each in paragraphs * 2 for line in [*wrap(each, n_characters, break_on_hyphens=False), ""]
-    ]
+    lines = [line for each in paragraphs * 2 for line in [*wrapped(each, font, width * dpi), ""]]
     for column in range(n_columns):
         left = (MARGIN + column * (width + GUTTER)) * dpi
         for row, line in enumerate(lines[column * LINES : (column + 1) * LINES]):
             page.text((left, MARGIN * dpi + row * step), line, 20, font)
             yield from [line] if line else []
+
+
+def wrapped(text: str, font: ImageFont.FreeTypeFont, width: float) -> Iterator[str]:
+    """The lines of a paragraph, each within a width in pixels."""
+    line = ""
+    for word in text.split():
+        if line and font.getlength(f"{line} {word}") > width:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}".lstrip()
+    yield line
 
 
 def table(paragraphs: list[str]) -> Iterator[list[str]]:
@@ -132,3 +147,38 @@ def distance(a: str, b: str) -> int:
         row = np.concatenate(([i], np.minimum(replaced, row[1:] + 1)))
         row = np.minimum.accumulate(row - steps) + steps  # insertions
     return int(row[-1])
+
+
+def error_and_seconds(page: ScannedPage) -> tuple[float, float]:
+    """The share of characters that are wrong, and the seconds of CPU time for drawing and recognising."""
+    engine = find_engine()
+    if engine is None:
+        raise SystemExit("no engine is installed")
+    began = sum(os.times()[:4])
+    record = recognise(engine, pdf.page_picture(page.pdf, 1))
+    seconds = sum(os.times()[:4]) - began
+    recognised = RecognisedPage.checked({**record, "key": ""})
+    text = pdf.read(page.pdf, {1: recognised}).text.replace("|", " ")
+    return distance(page.text, " ".join(text.split())) / len(page.text), seconds
+
+
+def main() -> None:
+    """Print a Markdown table for the engine that is found, or for rapidocr."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--docs", type=Path, default=Path("corpora/sample/docs"), help="English text")
+    parser.add_argument("--rapidocr", action="store_true", help="do not look for tesseract")
+    options = parser.parse_args()
+    figures: dict[tuple[str, str, int], list[tuple[float, float]]] = defaultdict(list)
+    with patch.dict(os.environ, {"PATH": ""} if options.rapidocr else {}):
+        for page in scanned_pages(options.docs):
+            figures[page.language, page.layout, page.dpi].append(error_and_seconds(page))
+    print("| language | layout | dpi | pages | wrong characters | seconds of a core |")
+    print("|---|---|---|---|---|---|")
+    for (language, layout, dpi), pages in figures.items():
+        errors, seconds = zip(*pages, strict=True)
+        mean = f"{sum(errors) / len(pages):.2%} | {sum(seconds) / len(pages):.1f}"
+        print(f"| {language} | {layout} | {dpi} | {len(pages)} | {mean} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/pdf"
 NO_MEANING = "with fonts that do not say which characters they show"
 DAMAGED = "damaged"
-NOT_READ = "without words in its picture"
+NOT_READ = "without words that an engine recognises"
 UNSURE = "read from a picture with little certainty"
 WAITING = "wait for OCR"
 SURE = 0.6  # the certainty without a remark
@@ -103,7 +103,8 @@ def read(data: bytes, recognised: Mapping[int, RecognisedPage] | None = None) ->
             _write_page(builder, text, page)
         remarks = _remarks(pages)
         if not builder.length:
-            raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
+            kind = "picture" if picture_type(data) else "PDF"
+            raise DocumentRejected(f"{kind} {'. '.join(remarks) or 'without pages'}")
         if PLACEHOLDER.match(builder.text):
             raise DocumentRejected("PDF form that only Adobe Reader shows (XFA). Print it to a PDF there")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)

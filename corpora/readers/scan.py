@@ -275,9 +275,13 @@ def turn_of(grey: np.ndarray[Any, Any]) -> float:
 # Engines
 
 
+def find_engine() -> Engine | None:
+    """The engine of this machine; None without one."""
+    return _engine_on(os.environ.get("PATH", os.defpath))
+
+
 @cache
-def find_engine(path: str | None = None) -> Engine | None:
-    """The engine of this machine; None without one. `path` is the PATH, for another look after a change."""
+def _engine_on(path: str) -> Engine | None:
     program = shutil.which(TESSERACT, path=path)
     engine = _tesseract(program) if program else None
     if engine is None and find_spec(RAPIDOCR) and find_spec("onnxruntime"):

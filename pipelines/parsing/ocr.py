@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -186,13 +186,13 @@ def _waiting_files(store: Store, listing: Listing, retry: bool) -> list[FoundFil
 
 def _pages_of(worker: ParseWorker, file: FoundFile) -> list[ScannedPage]:
     """The pages of a file to read; page 1 of a file that cannot be opened, which then says why."""
-    try:
+    sha256 = ""
+    numbers: list[int] = []
+    with suppress(DocumentRejected):
         data = read_regular(file.root, file.place)
         sha256 = hashlib.sha256(data).hexdigest()
-        numbers = worker.waiting_pages(data) or [1]
-    except DocumentRejected:
-        sha256 = ""
-        numbers = [1]
+        numbers = worker.waiting_pages(data)
+    numbers = numbers or [1]
     return [ScannedPage(file, sha256, number, number == numbers[-1]) for number in numbers]
 
 

@@ -53,7 +53,7 @@ START = (
 )
 # The environment of a child: pass on only these variables; others may hold secrets.
 PASSED_ON = frozenset(
-    "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH "
+    "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH TESSDATA_PREFIX "
     "PYTHONHOME PYTHONPATH PYTHONHASHSEED PYTHONUTF8".split()
 )
 # Libraries reserve address space for every core, which counts as memory.
