@@ -75,7 +75,7 @@ def index(
     """Index folders: add new files, update changed ones, delete removed ones."""
     cluster = ClusterOptions(ray)
     if folders:
-        library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster)
+        library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster, ocr=ocr)
     else:
         if shards is not None:
             from ..cluster.indexing import split_index
@@ -83,13 +83,13 @@ def index(
             split_index(opt.index_of(index), shards)
         library = opt.library_of(None, index, cluster)
         library.use_model(model)
+        if ocr is not None:
+            use_ocr(library.store, ocr)
     with library:
         if drop:
             library.drop(drop)
         if colbert is not None:
             library.use_colbert(colbert)
-        if ocr is not None:
-            use_ocr(library.store, ocr)
         for old, new in library.replaced_models:
             say(f"all passages are encoded again by {new}; until then {old} answers")
         path = library.store.path

@@ -141,7 +141,7 @@ def progress(after_s: float = 0.0) -> Iterator[ProgressCallback]:
 
 def _say_estimate(n_pages: int) -> None:
     minutes = n_pages * SECONDS_PER_SCAN / default_workers() / 60
-    say(f"{n_pages:,} pages to recognise, about {max(1, round(minutes)):,} min; what is done stays done")
+    say(f"pages to recognise: {n_pages:,}, about {max(1, round(minutes)):,} min; what is done stays done")
 
 
 def _print_at_times(last: float) -> ProgressCallback:

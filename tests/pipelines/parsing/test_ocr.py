@@ -138,8 +138,7 @@ def test_little_certainty_is_a_remark(scans, engine):
 
 def test_off_reads_nothing_and_all_reads_pictures_too(scans, engine):
     picture_of(["a photograph"]).save(scans / "photo.png")
-    with spanwise.open(scans) as library:
-        use_ocr(library.store, "off")
+    with spanwise.open(scans, ocr="off") as library:
         assert library.sync(vectors=False).added == ("note.txt",)
         assert engine.pages_read == []
         use_ocr(library.store, "all")
