@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from spanwise.corpora.readers import pdf
-from spanwise.corpora.readers.scan import RecognisedPage, find_engine, recognise
+from spanwise.corpora.readers.scan import find_engine, recognise
 
 GERMAN = Path(__file__).with_name("ocr-german.txt")
 FONTS = "/usr/share/fonts/truetype/liberation/Liberation{}-Regular.ttf"
@@ -155,9 +155,8 @@ def error_and_seconds(page: ScannedPage) -> tuple[float, float]:
     if engine is None:
         raise SystemExit("no engine is installed")
     began = sum(os.times()[:4])
-    record = recognise(engine, pdf.page_picture(page.pdf, 1))
+    recognised = recognise(engine, pdf.page_picture(page.pdf, 1))
     seconds = sum(os.times()[:4]) - began
-    recognised = RecognisedPage.checked({**record, "key": ""})
     text = pdf.read(page.pdf, {1: recognised}).text.replace("|", " ")
     return distance(page.text, " ".join(text.split())) / len(page.text), seconds
 

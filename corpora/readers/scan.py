@@ -12,13 +12,13 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import BytesIO
-from itertools import chain, groupby
+from itertools import groupby
 from math import cos, radians, sin, sqrt
 from pathlib import Path
 from statistics import median
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TESSERACT = "tesseract"
 RAPIDOCR = "rapidocr"
-MISSING = "install tesseract, or: pip install 'spanwise[ocr]'"
+MISSING = "install tesseract, or: pip install 'spanwise[ocr]'. Then "
 PICTURES = {
     b"\x89PNG": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -61,8 +61,6 @@ MAX_DARK = 0.3  # share of the pixels of a page of text
 MIN_CERTAINTY = 0.3  # of a word
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
 SAME_ROW = 0.5  # times the size of type, between the middles of words of a line
-LARGE = 1e6  # of a number of a page
-NUMBERS = ("width", "height", "degrees", "certainty")
 SIDE = 1_280  # pixels of the picture in which rapidocr looks for lines
 
 Word = tuple[str, float, float, float, float]
@@ -120,32 +118,19 @@ class RecognisedPage:
     fault: the reason why it could not be read, or empty.
     """
 
-    width: float
-    height: float
-    degrees: float
-    certainty: float
-    lines: Sequence[Sequence[Word]]
+    width: float = 0.0
+    height: float = 0.0
+    degrees: float = 0.0
+    certainty: float = 0.0
+    lines: Sequence[Sequence[Word]] = ()
     key: str = ""
     fault: str = ""
 
-    @classmethod
-    def checked(cls, record: Mapping[str, Any]) -> RecognisedPage:
-        """The page in a record of JSON; `ValueError` for one that makes no sense."""
-        try:
-            lines = [[_word(*word) for word in line] for line in record["lines"]]
-            width, height, degrees, certainty = (float(record[name]) for name in NUMBERS)
-            boxes = chain.from_iterable(word[1:] for line in lines for word in line)
-            if not all(abs(x) < LARGE for x in (width, height, degrees, certainty, *boxes)):
-                raise ValueError("a number is too large")
-            return cls(width, height, degrees, certainty, lines, record["key"], record.get("fault", ""))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"not a recognised page: {error}") from error
-
     def layout(self) -> list[Line]:
         """The lines of the page, those of tables as rows with pieces."""
-        heights = [max(word[4] - word[2] for word in line) for line in self.lines if line]
+        heights = [max(word[4] - word[2] for word in line) for line in self.lines]
         size = median(heights) if heights else 0.0
-        lines = [list(self._pieces(line, size)) for line in self.lines if line]
+        lines = [list(self._pieces(line, size)) for line in self.lines]
         pieces = [piece for line in lines for piece in line]
         rows = _rows(pieces, lambda piece: -piece.height, SAME_ROW * size)
         tables = table_rows([joined(sorted(row, key=lambda piece: piece.left)) for row in rows])
@@ -183,10 +168,6 @@ class RecognisedPage:
         across = [x * c - y * s + self.width / 2 for x, y in corners]
         down = [x * s + y * c + self.height / 2 for x, y in corners]
         return min(across), min(down), max(across) - min(across), max(down) - min(down)
-
-
-def _word(text: str, left: float, top: float, right: float, bottom: float) -> Word:
-    return str(text), float(left), float(top), float(right), float(bottom)
 
 
 def _rows(items: Iterable[Item], middle: Callable[[Item], float], near: float) -> list[list[Item]]:
@@ -316,25 +297,26 @@ def _digest(parts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def recognise(engine: Engine, picture: Picture) -> dict[str, Any]:
-    """What the engine reads on a picture, as the record of a `RecognisedPage` without its key."""
+def recognise(engine: Engine, picture: Picture) -> RecognisedPage:
+    """What the engine reads on a picture, without a key."""
     read = _by_tesseract if engine.name == TESSERACT else _by_rapidocr
     points = 72 / picture.dpi
-    weight = total = 0.0
-    lines = []
     is_blank = picture.pixels.count(picture.pixels[:1]) == len(picture.pixels)
-    for line in () if is_blank else read(engine, picture):
-        weight += sum(len(text) * certainty for text, certainty, _ in line)
-        total += sum(len(text) for text, _, _ in line)
-        words = [(t, *(x * points for x in box)) for t, certainty, box in line if certainty > MIN_CERTAINTY]
-        lines += [words] if words else []
-    return {
-        "width": picture.width * points,
-        "height": picture.height * points,
-        "degrees": picture.degrees,
-        "certainty": round(weight / total, 3) if total else 0.0,
-        "lines": lines,
-    }
+    lines = [] if is_blank else list(read(engine, picture))
+    lengths = [(len(text), certainty) for line in lines for text, certainty, _ in line]
+    n_characters = sum(length for length, _ in lengths)
+    mean = sum(length * certainty for length, certainty in lengths) / max(n_characters, 1)
+    words = [
+        [
+            (text, left * points, top * points, right * points, bottom * points)
+            for text, certainty, (left, top, right, bottom) in line
+            if certainty > MIN_CERTAINTY
+        ]
+        for line in lines
+    ]
+    width = picture.width * points
+    height = picture.height * points
+    return RecognisedPage(width, height, picture.degrees, round(mean, 3), [each for each in words if each])
 
 
 ReadWord = tuple[str, float, Box]

@@ -200,14 +200,14 @@ def encode_in_background(library: Library) -> None:
 
 def say_report(library: Library, report: SyncReport) -> None:
     """Print on stderr the changes of a sync and the files that it could not read."""
-    from ..library.status import waiting_scans
+    from ..library.status import ocr_record, waiting_scans
 
     _say_some(library, [f"rejected {file.document_id}: {file.reason}" for file in report.rejected])
     _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
     _say_some(library, list(_remarks(library, report.remarks)), "--remarks")
     _say_kept(library, report)
     with library.reading() as snapshot:
-        waiting = waiting_scans(snapshot, library.store.settings, library.sync_command)
+        waiting = waiting_scans(ocr_record(snapshot, library.store.settings), library.sync_command)
     if waiting:
         say(waiting)
     if report.added or report.updated or report.deleted:

@@ -98,17 +98,12 @@ def ocr_record(snapshot: Snapshot, settings: Mapping[str, str]) -> Record:
     return {"mode": mode, "waiting": n_waiting(snapshot), "engine": str(engine) if engine else None}
 
 
-def waiting_scans(snapshot: Snapshot, settings: Mapping[str, str], sync_command: str) -> str:
+def waiting_scans(ocr: Mapping[str, Any], sync_command: str) -> str:
     """The advice on pages that wait for OCR; empty if none do, or if OCR is off."""
-    return _waiting(n_waiting(snapshot), settings.get(OCR, DEFAULT), sync_command)
-
-
-def _waiting(n_pages: int, mode: str, sync_command: str) -> str:
-    if not n_pages or mode == "off":
+    if not ocr["waiting"] or ocr["mode"] == "off":
         return ""
-    pages = "1 page waits" if n_pages == 1 else f"{n_pages:,} pages wait"
-    install = "" if find_engine() else f"{MISSING}. Then "
-    return f"{pages} for OCR: {install}run: {sync_command}"
+    pages = "1 page waits" if ocr["waiting"] == 1 else f"{ocr['waiting']:,} pages wait"
+    return f"{pages} for OCR: {'' if ocr['engine'] else MISSING}run: {sync_command}"
 
 
 def missing_vectors(snapshot: Snapshot, models: LoadedModels, model: str | None) -> int:
@@ -204,7 +199,6 @@ def advice(record: Mapping[str, Any]) -> list[str]:
     """One sentence per problem in the state of an index, with its remedy."""
     sync_command = command("index", record["index"])
     listing = command("status", record["index"])
-    ocr = record["ocr"]
     sentences = [
         f"{root['folder']} is missing: restore it, or run: {sync_command} --drop FOLDER"
         for root in record["roots"]
@@ -219,7 +213,7 @@ def advice(record: Mapping[str, Any]) -> list[str]:
     for kind, n in (("dense search", n_dense), ("search by tokens", n_tokens)):
         if n:
             sentences.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
-    sentences += filter(None, [_waiting(ocr["waiting"], ocr["mode"], sync_command)])
+    sentences += filter(None, [waiting_scans(record["ocr"], sync_command)])
     if record["rejected"]:
         sentences.append(f"some files could not be read; list them with: {listing} --rejected")
     if record["remarks"]:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -18,11 +18,11 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from spanwise.errors import DocumentRejected
-from spanwise.types import DocumentWarning, ProgressCallback, RejectedFile, SyncReport
+from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport
 
 from ...corpora.folder import FoundFile, Listing, read_regular
 from ...corpora.readers.pdf import WAITING
-from ...corpora.readers.scan import FAULT, Engine, RecognisedPage, find_engine
+from ...corpora.readers.scan import FAULT, Engine, find_engine
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.files import make_folder, named_errors, publish, write_file
@@ -30,7 +30,7 @@ from ...index.schema import FileState, UnreadFile
 from ...index.shards import is_sharded, shard_folders
 from ...index.snapshot import Snapshot
 from ...index.store import Store
-from .pool import ParsePool, ParseWorker
+from .pool import ParsePool, ParseWorker, Recognised
 from .sync import suffix_of, sync_words
 from .worker import Limits
 
@@ -65,24 +65,21 @@ class PageStore:
     def __init__(self, index: Path) -> None:
         self._folder = index / FOLDER
 
-    def get(self, key: str) -> RecognisedPage | None:
+    def get(self, key: str) -> Recognised | None:
         """The page under a key; None without one, or for a damaged file, which is deleted."""
         path = self._path(key)
-        try:
+        with suppress(FileNotFoundError):
             digest, _, content = path.read_bytes().partition(b"\n")
-            if digest.decode("ascii") == hashlib.sha256(content).hexdigest():
-                return RecognisedPage.checked(json.loads(content))
-            path.unlink(missing_ok=True)
-        except FileNotFoundError:
-            pass
-        except ValueError:
-            path.unlink(missing_ok=True)
+            if digest == hashlib.sha256(content).hexdigest().encode():
+                page: Recognised = json.loads(content)
+                return page
+            path.unlink()
         return None
 
-    def put(self, page: RecognisedPage) -> None:
+    def put(self, key: str, page: Recognised) -> None:
         """Keep a page under its key; it is durable on return."""
-        content = json.dumps(asdict(page)).encode()
-        path = self._path(page.key)
+        content = json.dumps(page).encode()
+        path = self._path(key)
         temporary = path.with_name(f"{uuid4().hex}.new")
         with named_errors(path):
             make_folder(path.parent)
@@ -93,7 +90,7 @@ class PageStore:
         return self._folder / key[:2] / f"{key}.json"
 
 
-def recognised_page(index: Path, metadata: Mapping[str, str], number: int) -> RecognisedPage | None:
+def recognised_page(index: Path, metadata: Mapping[str, str], number: int) -> Recognised | None:
     """A page of a document as an engine read it; None for a page with text, or if it is not kept any more."""
     keys = {int(page): key for page, key in PAGE_KEY.findall(metadata.get(SETTING, ""))}
     stores = map(PageStore, shard_folders(index) if is_sharded(index) else [index])
@@ -155,17 +152,19 @@ def read_scans(
     if engine is None:
         return report
     scans = _Scans(store, engine, analyzer)
+    results: list[Document | RejectedFile] = []
     with ParsePool(analyzer.settings(), workers, LIMITS) as pool, closing(scans):
         pages = [page for each in pool.map(_pages_of, files) for page in each]
         on_progress(TASK, 0, len(pages))
-        read: dict[int, RecognisedPage] = {}
+        read: dict[int, Recognised] = {}
         for n, (page, result) in enumerate(zip(pages, pool.map(scans.read, pages), strict=True), 1):
             read[page.number] = result
             if page.is_last:
-                report = scans.finish(page, read, report)
+                results += scans.finish(page, read)
                 read = {}
             on_progress(TASK, n, len(pages))
-    return report
+    with store.snapshot() as snapshot:
+        return _merged(replace(report, passages=snapshot.n_passages), results, scans.refusals)
 
 
 def _waiting_files(store: Store, listing: Listing, retry: bool) -> list[FoundFile]:
@@ -191,7 +190,8 @@ def _pages_of(worker: ParseWorker, file: FoundFile) -> list[ScannedPage]:
     with suppress(DocumentRejected):
         data = read_regular(file.root, file.place)
         sha256 = hashlib.sha256(data).hexdigest()
-        numbers = worker.waiting_pages(data)
+        answer, _ = worker.ask({"waiting": True}, data)
+        numbers = list(map(int, answer.get("waiting", ())))
     numbers = numbers or [1]
     return [ScannedPage(file, sha256, number, number == numbers[-1]) for number in numbers]
 
@@ -204,80 +204,78 @@ class _Scans:
         self._engine = engine
         self._pages = PageStore(store.path)
         self._worker = ParseWorker(analyzer.settings(), LIMITS)
+        with store.snapshot() as snapshot:
+            self.refusals = snapshot.unread_files()
 
     def close(self) -> None:
         """End the process that parses documents."""
         self._worker.close()
 
-    def read(self, worker: ParseWorker, page: ScannedPage) -> RecognisedPage:
+    def read(self, worker: ParseWorker, page: ScannedPage) -> Recognised:
         """The page, stored before or read now; with a fault if it cannot be read."""
         try:
             data = read_regular(page.file.root, page.file.place)
-            picture = worker.picture(data, page.number)
-            head = f"{picture.width} {picture.height} {picture.dpi} {self._engine.digest} "
-            key = hashlib.sha256(head.encode() + picture.pixels).hexdigest()
+            picture, blocks = worker.ask({"page": page.number}, data)
+            pixels = b"".join(blocks)
+            head = json.dumps([picture, self._engine.digest], sort_keys=True)
+            key = hashlib.sha256(head.encode() + pixels).hexdigest()
             known = self._pages.get(key)
             if known is not None:
                 return known
-            read = worker.recognise(self._engine, picture, key)
-            self._pages.put(read)
-            return read
+            request = {"engine": asdict(self._engine), "picture": picture}
+            answer, _ = worker.ask(request, pixels)
+            self._pages.put(key, {**answer, "key": key})
+            return {**answer, "key": key}
         except DocumentRejected as error:
-            return RecognisedPage(0.0, 0.0, 0.0, 0.0, (), fault=str(error))
+            return {"fault": str(error)}
 
-    def finish(self, page: ScannedPage, read: Mapping[int, RecognisedPage], report: SyncReport) -> SyncReport:
-        """Store the document of the file of a page with all its pages; returns the report with it."""
+    def finish(self, page: ScannedPage, read: Mapping[int, Recognised]) -> Iterator[Document | RejectedFile]:
+        """Stores what was read of the file of a page: a document, or the reason why there is none.
+
+        Yields nothing for a file that has changed, and for a document that stays as it is.
+        """
         file = page.file
         name = file.document_id
-        with self._store.snapshot() as snapshot:
-            refusal = snapshot.unread_files().get(name)
+        state = FileState(file.size, file.mtime_ns, page.sha256, file.stamp)
         try:
             data = read_regular(file.root, file.place)
             if hashlib.sha256(data).hexdigest() != page.sha256:
-                return report  # the next sync reads what it is now
-            result = self._worker.parse(data, name, page.sha256, recognised=read)
-            if isinstance(result, SkippedFile):
-                raise DocumentRejected(result.reason)
+                return
+            parsed = self._worker.parse(data, name, page.sha256, recognised=read)
+            if isinstance(parsed, SkippedFile):
+                raise DocumentRejected(parsed.reason)
+            with self._store.writer(LOCK_S) as writer:
+                writer.put(parsed.document, parsed.passages, parsed.terms, state)
+                writer.commit()
+            yield parsed.document
         except DocumentRejected as error:
-            return self._refuse(name, str(error), refusal, report)
-        state = FileState(file.size, file.mtime_ns, page.sha256, file.stamp)
-        with self._store.writer(LOCK_S) as writer:
-            writer.put(result.document, result.passages, result.terms, state)
-            writer.commit()
-        with self._store.snapshot() as snapshot:
-            report = replace(_without(report, name, refusal), passages=snapshot.n_passages)
-        remark = result.document.metadata.get("remark", "")
-        remarks = [*report.remarks, *([DocumentWarning(name, remark)] if remark else [])]
-        is_new = refusal is not None or name in report.added
-        report = replace(report, remarks=tuple(sorted(remarks, key=_document_id)))
-        if is_new:
-            return replace(report, added=tuple(sorted({*report.added, name})))
-        return replace(report, updated=tuple(sorted({*report.updated, name})))
-
-    def _refuse(self, name: str, reason: str, before: UnreadFile | None, report: SyncReport) -> SyncReport:
-        if before is None:
-            return report
-        refusal = replace(before, kind="rejected", reason=reason)
-        with self._store.writer(LOCK_S) as writer:
-            writer.put_unread_file(name, refusal)
-            writer.commit()
-        report = _without(report, name, before)
-        rejected = sorted([*report.rejected, RejectedFile(name, reason)], key=_document_id)
-        return replace(report, rejected=tuple(rejected))
+            if name in self.refusals:
+                refusal = replace(self.refusals[name], kind="rejected", reason=str(error))
+                with self._store.writer(LOCK_S) as writer:
+                    writer.put_unread_file(name, refusal)
+                    writer.commit()
+                yield RejectedFile(name, str(error))
 
 
-def _document_id(entry: RejectedFile | DocumentWarning) -> str:
-    return entry.document_id
-
-
-def _without(report: SyncReport, name: str, refusal: UnreadFile | None) -> SyncReport:
-    """The report without a file, which it counts as refused, as unchanged, or as changed with remarks."""
-    if refusal is None:
-        is_changed = name in (*report.added, *report.updated)
-        remarks = tuple(remark for remark in report.remarks if remark.document_id != name)
-        return replace(report, remarks=remarks, unchanged=report.unchanged - (not is_changed))
-    if refusal.kind == "rejected":
-        return replace(report, rejected=tuple(each for each in report.rejected if each.document_id != name))
+def _merged(
+    report: SyncReport, results: Iterable[Document | RejectedFile], refusals: Mapping[str, UnreadFile]
+) -> SyncReport:
+    """The report with the files that were read after it, some of which it counts as refused."""
+    read = {each.id: each.metadata.get("remark", "") for each in results if isinstance(each, Document)}
+    rejected = {each.document_id: each for each in report.rejected if each.document_id not in read}
+    rejected |= {each.document_id: each for each in results if isinstance(each, RejectedFile)}
     skipped = Counter(report.skipped)
-    skipped[refusal.reason] -= 1
-    return replace(report, skipped=dict(+skipped))
+    skipped.subtract(refusals[name].reason for name in {*read, *rejected} & refusals.keys())
+    remarks = {each.document_id: each.text for each in report.remarks} | read
+    added = {*report.added, *(read.keys() & refusals.keys())}
+    updated = {*report.updated, *(read.keys() - added)}
+    skipped = Counter({reason: n for reason, n in skipped.items() if n > 0})
+    return replace(
+        report,
+        added=tuple(sorted(added)),
+        updated=tuple(sorted(updated)),
+        unchanged=report.found - len(added) - len(updated) - len(rejected) - skipped.total(),
+        rejected=tuple(rejected[name] for name in sorted(rejected)),
+        skipped=dict(skipped),
+        remarks=tuple(DocumentWarning(name, text) for name, text in sorted(remarks.items()) if text),
+    )

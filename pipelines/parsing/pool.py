@@ -28,13 +28,14 @@ from spanwise.types import Document, Passage, within
 
 from ...corpora.passages import line_ends
 from ...corpora.readers.pdf import Box
-from ...corpora.readers.scan import Engine, Picture, RecognisedPage
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure
 from .worker import MAX_HEADER, BrokenMessage, Limits, Message, receive, send
 
 T = TypeVar("T")
+Recognised = Mapping[str, object]
+"""The fields of a `RecognisedPage`, which only child processes look into."""
 
 
 class Sized(Protocol):
@@ -192,14 +193,14 @@ class ParseWorker:
         document_id: str,
         sha256: str,
         stored: Mapping[str, object] | None = None,
-        recognised: Mapping[int, RecognisedPage] | None = None,
+        recognised: Mapping[int, Recognised] | None = None,
     ) -> ParsedDocument | SkippedFile:
         """The document in the bytes of a file; `DocumentRejected` says why there is none.
 
         With the structure of a `stored` document, `data` is its text. `recognised` are pages of pictures.
         """
-        pages = {str(number): asdict(page) for number, page in (recognised or {}).items()}
-        answer, blocks = self.ask({"id": document_id, "stored": stored, "recognised": pages}, data)
+        request = {"id": document_id, "stored": stored, "recognised": recognised}
+        answer, blocks = self.ask(request, data)
         if "skipped" in answer:
             return SkippedFile(document_id, _one_line(answer["skipped"]))
         try:
@@ -218,35 +219,6 @@ class ParseWorker:
     def split(self, document: Document) -> ParsedDocument | SkippedFile:
         """The passages and terms of a document that is parsed already."""
         return self.parse(document.text.encode(), document.id, document.sha256, document_structure(document))
-
-    def waiting_pages(self, data: bytes) -> list[int]:
-        """The numbers of the pages of a file whose pictures may have more text."""
-        answer, _ = self.ask({"waiting": True}, data)
-        numbers = answer.get("waiting")
-        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-            raise DocumentRejected(NONSENSE)
-        return numbers
-
-    def picture(self, data: bytes, page: int) -> Picture:
-        """The picture of a page, from 1, of a file."""
-        answer, blocks = self.ask({"page": page}, data)
-        try:
-            picture = Picture(**answer["picture"], pixels=blocks[0])
-            if len(picture.pixels) != picture.width * picture.height or not 1 <= picture.dpi < 1e6:
-                raise ValueError("not that many pixels")
-            return picture
-        except (IndexError, KeyError, TypeError, ValueError) as error:
-            raise DocumentRejected(NONSENSE) from error
-
-    def recognise(self, engine: Engine, picture: Picture, key: str) -> RecognisedPage:
-        """The words on a picture, under a key."""
-        header = asdict(picture)
-        pixels = header.pop("pixels")
-        answer, _ = self.ask({"engine": asdict(engine), "picture": header}, pixels)
-        try:
-            return RecognisedPage.checked({**answer, "key": key})
-        except ValueError as error:
-            raise DocumentRejected(f"{NONSENSE}: {error}") from error
 
     def ask(self, header: Mapping[str, object], data: bytes) -> Message:
         """The child's answer to a request; `DocumentRejected` when it has none."""
@@ -454,11 +426,11 @@ class PageDrawer:
         words: str,
         before: str,
         after: str,
-        recognised: RecognisedPage | None = None,
+        recognised: Recognised | None = None,
     ) -> tuple[int, float, float, list[Box]]:
         """Pages, width, height, and boxes around words; see `corpora.readers.pdf.page_boxes`."""
         request: dict[str, object] = {"page": page, "words": words, "before": before, "after": after}
-        request["recognised"] = recognised and asdict(recognised)
+        request["recognised"] = recognised
         with self._asking:
             answer, _ = self._worker.ask(request, data)
         try:

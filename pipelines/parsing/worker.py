@@ -132,7 +132,7 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
         return _page(header, data)
     if "engine" in header:
         picture = Picture(**header["picture"], pixels=data)
-        return (recognise(Engine(**header["engine"]), picture),)
+        return (asdict(recognise(Engine(**header["engine"]), picture)),)
     if "waiting" in header:
         return ({"waiting": waiting_pages(data)},)
     if header["stored"]:
@@ -156,15 +156,16 @@ def _page(header: Mapping[str, Any], data: bytes) -> tuple[Any, ...]:
         return {}, page_png(data, number, header["width"])
     if "words" not in header:
         picture = asdict(page_picture(data, number))
-        return {"picture": picture}, picture.pop("pixels")
-    recognised = header["recognised"] and RecognisedPage.checked(header["recognised"])
+        pixels = picture.pop("pixels")
+        return picture, pixels
+    recognised = header["recognised"] and RecognisedPage(**header["recognised"])
     return (
         {"boxes": page_boxes(data, number, header["words"], header["before"], header["after"], recognised)},
     )
 
 
 def _recognised(records: Mapping[str, Any]) -> dict[int, RecognisedPage]:
-    return {int(number): RecognisedPage.checked(record) for number, record in records.items()}
+    return {int(number): RecognisedPage(**record) for number, record in records.items()}
 
 
 def places_of(passages: Sequence[Passage]) -> list[tuple[Any, ...]]:

@@ -1,12 +1,10 @@
 """Pictures are levelled, the words that an engine recognises become lines, tables and columns of a page."""
 
 import os
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 from helpers.scans import picture_of, scan_of
-from hypothesis import given, strategies as st
 from pypdfium2 import PdfDocument
 
 from spanwise.corpora.readers import pdf
@@ -92,19 +90,6 @@ def test_a_box_of_words_is_turned_with_the_page() -> None:
     assert tuple(map(round, box)) == (295, 690, 10, 24)
 
 
-@given(st.dictionaries(st.sampled_from(["width", "lines", "key", "degrees", "certainty"]), st.integers()))
-def test_a_record_that_makes_no_sense_is_an_error(changes: dict[str, int]) -> None:
-    record = {**asdict(page_of([("mill", 1, 2)])), "lines": [[["mill", 1, 2, 3]]], **changes}
-    with pytest.raises(ValueError, match="not a recognised page"):
-        RecognisedPage.checked(record)
-
-
-def test_numbers_without_a_value_are_refused() -> None:
-    record = {**asdict(page_of([("mill", 1, 2)])), "width": float("nan")}
-    with pytest.raises(ValueError, match="too large"):
-        RecognisedPage.checked(record)
-
-
 def test_a_page_waits_if_it_shows_something_and_has_no_text() -> None:
     assert waiting_pages(scan_of([["words"], []])) == [1, 2]
 
@@ -144,8 +129,8 @@ def test_a_picture_file_has_a_page_for_each_of_its_pictures() -> None:
 
 
 def test_a_blank_picture_is_not_given_to_the_engine() -> None:
-    record = recognise(Engine(TESSERACT, "/nowhere", "eng", ""), Picture(4, 4, 300.0, 0.0, b"\xff" * 16))
-    assert record["lines"] == []
+    page = recognise(Engine(TESSERACT, "/nowhere", "eng", ""), Picture(4, 4, 300.0, 0.0, b"\xff" * 16))
+    assert page.lines == []
 
 
 def test_a_program_that_is_no_engine_is_not_taken(tmp_path, monkeypatch) -> None:
@@ -162,6 +147,6 @@ def test_a_program_that_is_no_engine_is_not_taken(tmp_path, monkeypatch) -> None
 def test_an_engine_reads_a_page(name: str, degrees: float) -> None:
     engine = engine_or_skip(name)
     data = scan_of([LINES], degrees)
-    page = RecognisedPage.checked({**recognise(engine, page_picture(data, 1)), "key": ""})
+    page = recognise(engine, page_picture(data, 1))
     assert pdf.read(data, {1: page}).text.split("\n") == LINES
     assert page.certainty > 0.8

@@ -200,8 +200,8 @@ def test_a_kept_page_has_its_words_with_their_boxes(scans, engine):
         metadata = library.document("scan.pdf").metadata
         path = library.store.path
     page = recognised_page(path, metadata, 1)
-    assert page.certainty == 0.95
-    assert [word[0] for word in page.lines[0]] == ["Picture", "number"]
+    assert page["certainty"] == 0.95
+    assert [word[0] for word in page["lines"][0]] == ["Picture", "number"]
     assert recognised_page(path, metadata, 4) is None
 
 
@@ -210,6 +210,7 @@ def test_a_damaged_page_is_as_if_it_was_not_kept(scans, engine):
     with spanwise.open(scans) as library:
         path = library.store.path
     [first, *_] = sorted((path / "ocr").rglob("*.json"))
+    assert PageStore(path).get(first.stem)["key"] == first.stem
     first.write_bytes(first.read_bytes().replace(b"Picture", b"Pasture"))
     assert PageStore(path).get(first.stem) is None
     assert not first.exists()

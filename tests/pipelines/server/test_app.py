@@ -171,9 +171,10 @@ def test_words_that_were_read_from_a_picture_have_a_box_on_it(client, library, t
     (library.roots[0].folder / "scan.pdf").write_bytes(scan_of([["a page"]]))
     library.sync(vectors=False)
     start = library.document("scan.pdf").text.index("number")
-    page = client.get(
-        "/api/document/page", params={"id": "scan.pdf", "start": start, "end": start + 6}
-    ).json()
+    params = {"id": "scan.pdf", "start": start, "end": start + 6}
+    page = client.get("/api/document/page", params=params).json()
+    (library.roots[0].folder / "scan.pdf").unlink()
+    library.sync(vectors=False)
     points = [round(number / 300 * 72, 1) for number in (190, 100, 90, 30)]  # of the engine's pixels
     assert [[round(number, 1) for number in box] for box in page["boxes"]] == [points]
 
