@@ -63,6 +63,7 @@ UNSURE = "read from a picture with little certainty"
 WAITING = "wait for OCR"
 SURE = 0.6  # the certainty without a remark
 LITTLE = 200  # characters of a page that is a picture
+LONGER = 2  # times that text, before the words of the picture replace it
 MIN_PICTURE = 0.5  # share of such a page
 MAX_OUTLINE_ENTRIES = 5_000
 MAX_HEADING_WORDS = 40
@@ -94,7 +95,7 @@ logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 def read(data: bytes, recognised: Mapping[int, RecognisedPage] | None = None) -> TextBuilder:
     """The document of a PDF or a picture file, titled by its metadata or its first line.
 
-    `recognised` pages, by number, have this text where it is longer than that of the file.
+    `recognised` pages, by number, have this text where it is much longer than that of the file.
     """
     with closing(open_pdf(data)) as pdf:
         pages = _read_pages(pdf, recognised or {})
@@ -205,12 +206,12 @@ def _is_picture(page: PdfPage, n_characters: int) -> bool:
 
 
 def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
-    """The page, or the one that was recognised on its picture if this has more text."""
+    """The page, or the one that was recognised on its picture if this has much more text."""
     if recognised is None:
         return page
     remark = f"{FAULT} ({recognised.fault})" if recognised.fault else NOT_READ
     read = Page(tuple(recognised.layout()), remark, False, recognised.certainty, recognised.key)
-    is_longer = len(_squeeze(read.text)) > len(_squeeze(page.text))
+    is_longer = len(_squeeze(read.text)) > LONGER * len(_squeeze(page.text))
     return read if is_longer or not page.text else replace(page, waits=False)
 
 

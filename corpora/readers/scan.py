@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 TESSERACT = "tesseract"
+NO_BARS = "tessedit_char_blacklist=|"  # it reads "I" as "|", which parts the cells of tables here
 RAPIDOCR = "rapidocr"
 MISSING = "install tesseract, or: pip install 'spanwise[ocr]'. Then "
 PICTURES = {
@@ -58,7 +59,7 @@ STEPS = (0.25, 0.05)  # degrees
 COARSE = 4  # pixels that are one when the turn is measured
 DARK = 128
 MAX_DARK = 0.3  # share of the pixels of a page of text
-MIN_CERTAINTY = 0.3  # of a word
+MIN_CERTAINTY = 0.3  # of a line
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
 SAME_ROW = 0.5  # times the size of type, between the middles of words of a line
 SIDE = 1_280  # pixels of the picture in which rapidocr looks for lines
@@ -303,20 +304,19 @@ def recognise(engine: Engine, picture: Picture) -> RecognisedPage:
     points = 72 / picture.dpi
     is_blank = picture.pixels.count(picture.pixels[:1]) == len(picture.pixels)
     lines = [] if is_blank else list(read(engine, picture))
-    lengths = [(len(text), certainty) for line in lines for text, certainty, _ in line]
-    n_characters = sum(length for length, _ in lengths)
-    mean = sum(length * certainty for length, certainty in lengths) / max(n_characters, 1)
+    sure = [line for line in lines if _certainty(line) > MIN_CERTAINTY]
     words = [
-        [
-            (text, left * points, top * points, right * points, bottom * points)
-            for text, certainty, (left, top, right, bottom) in line
-            if certainty > MIN_CERTAINTY
-        ]
-        for line in lines
+        [(text, a * points, b * points, c * points, d * points) for text, _, (a, b, c, d) in line]
+        for line in sure
     ]
-    width = picture.width * points
-    height = picture.height * points
-    return RecognisedPage(width, height, picture.degrees, round(mean, 3), [each for each in words if each])
+    certainty = round(_certainty([word for line in lines for word in line]), 3)
+    return RecognisedPage(picture.width * points, picture.height * points, picture.degrees, certainty, words)
+
+
+def _certainty(words: Sequence[ReadWord]) -> float:
+    """The mean over the characters of some words."""
+    n_characters = sum(len(text) for text, _, _ in words)
+    return sum(len(text) * certainty for text, certainty, _ in words) / max(n_characters, 1)
 
 
 ReadWord = tuple[str, float, Box]
@@ -326,7 +326,7 @@ ReadWord = tuple[str, float, Box]
 def _by_tesseract(engine: Engine, picture: Picture) -> Iterator[list[ReadWord]]:
     header = f"P5 {picture.width} {picture.height} 255\n".encode()
     dpi = str(round(picture.dpi))
-    command = [engine.program, "stdin", "stdout", "-l", engine.languages, "--dpi", dpi, "tsv"]
+    command = [engine.program, "stdin", "stdout", "-l", engine.languages, "--dpi", dpi, "-c", NO_BARS, "tsv"]
     try:
         result = subprocess.run(
             command,

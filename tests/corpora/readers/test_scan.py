@@ -108,7 +108,7 @@ def test_little_text_over_a_picture_waits_and_the_longer_text_counts() -> None:
     data = file.getvalue()
     assert waiting_pages(data) == [1]
     assert pdf.read(data, {1: page_of([("short", 1, 2)])}).text == "Scanned by a phone"
-    assert pdf.read(data, {1: page_of([("a longer text than that of the page", 1, 2)])}).text.startswith(
+    assert pdf.read(data, {1: page_of([("a longer text than the words that stand on the page", 1, 2)])}).text.startswith(
         "a longer"
     )
 
