@@ -212,7 +212,7 @@ def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
     remark = f"{FAULT} ({recognised.fault})" if recognised.fault else NOT_READ
     read = Page(tuple(recognised.layout()), remark, False, recognised.certainty, recognised.key)
     is_longer = len(_squeeze(read.text)) > LONGER * len(_squeeze(page.text))
-    return read if is_longer or not page.text else replace(page, waits=False)
+    return read if is_longer or not page.text else replace(page, waits=False, remark=remark)
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
@@ -274,7 +274,7 @@ def _remarks(pages: Sequence[Page]) -> list[str]:
     """The remarks on pages, such as "without text (scanned?): pages 3 and 7 to 9 of 12"."""
     numbers: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages, start=1):
-        if not page.text:
+        if not page.text or page.remark.startswith(FAULT):
             numbers[page.remark].append(number)
         elif page.certainty is not None and page.certainty < SURE:
             numbers[UNSURE].append(number)

@@ -56,8 +56,7 @@ MIN_DPI = 72
 MAX_TURN = 3.0  # degrees
 MIN_TURN = 0.15
 STEPS = (0.25, 0.05)  # degrees
-COARSE = 4  # pixels that are one when the turn is measured
-DARK = 128
+COARSE = 2  # pixels that are one when the turn is measured
 MAX_DARK = 0.3  # share of the pixels of a page of text
 MIN_CERTAINTY = 0.3  # of a line
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
@@ -237,7 +236,7 @@ def turn_of(grey: np.ndarray[Any, Any]) -> float:
 
     grey: (height, width) uint8. At the right turn the dark pixels fall into the fewest rows.
     """
-    down, across = np.nonzero(grey < DARK)
+    down, across = np.nonzero(grey < grey.mean() - grey.std())
     if not 0 < len(down) < MAX_DARK * grey.size:
         return 0.0
 

@@ -21,8 +21,8 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Document, DocumentWarning, ProgressCallback, RejectedFile, SyncReport
 
 from ...corpora.folder import FoundFile, Listing, read_regular
-from ...corpora.readers.pdf import WAITING
-from ...corpora.readers.scan import FAULT, Engine, find_engine
+from ...corpora.readers.pdf import MEDIA_TYPE as PDF, WAITING
+from ...corpora.readers.scan import FAULT, PICTURES, Engine, find_engine
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
 from ...index.files import make_folder, named_errors, publish, write_file
@@ -54,8 +54,12 @@ def n_waiting(snapshot: Snapshot) -> int:
 
 
 def _notes(snapshot: Snapshot) -> dict[str, str]:
-    """The remark on each document, and the reason of each refusal."""
-    notes = {document.id: document.metadata.get("remark", "") for document in snapshot.descriptions()}
+    """The remark on each PDF and picture, and the reason of each refusal."""
+    notes = {
+        document.id: document.metadata.get("remark", "")
+        for document in snapshot.descriptions()
+        if document.media_type in (PDF, *PICTURES.values())
+    }
     return notes | {name: refusal.reason for name, refusal in snapshot.unread_files().items()}
 
 

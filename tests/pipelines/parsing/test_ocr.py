@@ -24,7 +24,7 @@ def engine(tmp_path, monkeypatch) -> FakeEngine:
 
 @pytest.fixture
 def no_engine(monkeypatch) -> None:
-    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("PATH", "/no-engine")  # engines of a PATH are remembered
     monkeypatch.setattr("spanwise.corpora.readers.scan.find_spec", lambda name: None)
 
 
@@ -120,6 +120,12 @@ def test_an_engine_that_fails_costs_a_line_and_is_tried_again_on_request(scans, 
     engine.act("95")
     assert synced(scans).rejected == (rejection,)
     assert synced(scans, retry=True).added == ("scan.pdf",)
+
+
+def test_a_remark_in_a_note_is_no_page_that_waits(scans, no_engine):
+    (scans / "note.md").write_text("---\nremark: wait for OCR, wait for OCR: 7 pages\n---\nThe mill.\n")
+    synced(scans)
+    assert waiting(scans) == 3
 
 
 def test_an_engine_that_hangs_costs_a_line(scans, engine, monkeypatch):
