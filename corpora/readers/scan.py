@@ -281,11 +281,10 @@ def _tesseract(program: str) -> Engine | None:
     except (OSError, subprocess.SubprocessError):
         return None
     head, *names = listed.split("\n")
-    installed = sorted({name.strip() for name in names} - {"", "osd"})
-    few = len(installed) <= len(LANGUAGES)
-    languages = [
-        name for name in (dict.fromkeys([*LANGUAGES, *installed]) if few else LANGUAGES) if name in installed
-    ]
+    others = sorted({name.strip() for name in names} - {"", "osd", *LANGUAGES})
+    languages = [name for name in LANGUAGES if name in names]
+    if not languages or len(languages + others) <= len(LANGUAGES):
+        languages += others[: len(LANGUAGES)]
     folder = Path(head.partition('"')[2].rpartition('"')[0])
     files = [folder / f"{name}.traineddata" for name in languages]
     data = [hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]

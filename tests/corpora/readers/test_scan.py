@@ -153,3 +153,26 @@ def test_an_engine_reads_a_page(name: str, degrees: float) -> None:
     lines = pdf.read(data, {1: page}).text.split("\n")
     assert [line.replace(" ", "") for line in lines] == [line.replace(" ", "") for line in LINES]
     assert page.certainty > 0.8
+
+
+@pytest.mark.parametrize(
+    ("installed", "chosen"),
+    [
+        ("eng osd", "eng"),
+        ("deu eng ita", "eng+deu+ita"),
+        ("afr deu eng fra spa", "eng+deu+fra+spa"),
+        ("ita jpn kor nld pol", "ita+jpn+kor+nld"),
+    ],
+)
+def test_the_installed_languages_are_read_up_to_four(
+    tmp_path, monkeypatch, installed: str, chosen: str
+) -> None:
+    program = tmp_path / "tesseract"
+    program.write_text(
+        f"#!/bin/sh\nprintf 'languages in \"/nowhere/\"\\n{installed.replace(' ', chr(92) + 'n')}\\n'\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    engine = find_engine()
+    assert engine is not None
+    assert engine.languages == chosen
