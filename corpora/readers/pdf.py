@@ -19,7 +19,7 @@ import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from io import BytesIO
 from itertools import groupby, islice, pairwise
@@ -193,16 +193,19 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
 
 def _is_picture(page: PdfPage, n_characters: int) -> bool:
     """True for a page that shows something and has no text, or little text and a large picture."""
-    from pypdfium2 import raw
+    from pypdfium2 import PdfiumError, raw
 
     if not n_characters:
         return bool(raw.FPDFPage_CountObjects(page))
     if n_characters > LITTLE:
         return False
     width, height = page.get_size()
-    bounds = [picture.get_bounds() for picture in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3)]
-    areas = [(right - left) * (top - bottom) for left, bottom, right, top in bounds]
-    return bool(max(areas, default=0.0) >= MIN_PICTURE * width * height)
+    largest = 0.0
+    for picture in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+        with suppress(PdfiumError):  # for one without a place, which is not shown
+            left, bottom, right, top = picture.get_bounds()
+            largest = max(largest, (right - left) * (top - bottom))
+    return bool(largest >= MIN_PICTURE * width * height)
 
 
 def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
