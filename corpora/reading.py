@@ -5,7 +5,7 @@ file of a known format that cannot be read is rejected with a reason.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from spanwise.errors import DocumentRejected
@@ -16,6 +16,7 @@ from .decoding import is_text
 from .front_matter import TEMPLATES, inner_suffix
 from .readers import contacts, csv, docx, eml, epub, html, ipynb, json, markup, odf, pdf, pptx, rtf, xlsx, xml
 from .readers.builder import TextBuilder, build_document
+from .readers.scan import RecognisedPage, picture_type
 
 FormatReader = Callable[[bytes], TextBuilder]
 
@@ -70,7 +71,7 @@ OLD_OFFICE = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".msg": ".eml"}
 DOCUMENT_SUFFIXES = {*BY_SUFFIX, *BY_ZIP_SUFFIX, *MAIL, *OLD_OFFICE, ".rtf", ""}
 # Text files that answer no question.
 NOT_PROSE = ".css .js .mjs .map .svg".split()
-READERS = "7"  # the version of the readers; raise it when one accepts other files or gives another text
+READERS = "8"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes in which a format is recognised
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)
@@ -102,6 +103,9 @@ TYPE_NAMES = {
     "application/x-ipynb+json": "ipynb",
     "application/x-ndjson": "jsonl ndjson",
     "application/xml": "xml",
+    "image/jpeg": "jpg jpeg",
+    "image/png": "png",
+    "image/tiff": "tif tiff",
     "message/rfc822": "eml",
     "text/asciidoc": "adoc asciidoc",
     "text/csv": "csv",
@@ -126,15 +130,21 @@ class SkippedFile:
     reason: str
 
 
-def parse(data: bytes, document_id: str, max_text: int = MAX_TEXT) -> Document | SkippedFile:
+def parse(
+    data: bytes,
+    document_id: str,
+    max_text: int = MAX_TEXT,
+    recognised: Mapping[int, RecognisedPage] | None = None,
+) -> Document | SkippedFile:
     """The document in the bytes of a file, of at most `max_text` characters; its text is never blank.
 
-    `DocumentRejected` if the reader fails, or if the text is blank.
+    Pictures are read only with `recognised` pages, see `pdf.read`. `DocumentRejected` if the reader fails, or
+    if the text is blank.
     """
     if not data:
         raise DocumentRejected("empty file")
     try:
-        builder = read(data, document_id)
+        builder = read(data, document_id, recognised)
         if builder is None:
             suffix = inner_suffix(document_id)
             remedy = f": save it as {OLD_OFFICE[suffix]}" if suffix in OLD_OFFICE else ""
@@ -149,9 +159,16 @@ def parse(data: bytes, document_id: str, max_text: int = MAX_TEXT) -> Document |
     return document if len(document.text) <= max_text else _beginning(document, max_text)
 
 
-def read(data: bytes, name: str) -> TextBuilder | None:
-    """What the reader of a file writes; None for an unknown format. It raises what its libraries raise."""
+def read(
+    data: bytes, name: str, recognised: Mapping[int, RecognisedPage] | None = None
+) -> TextBuilder | None:
+    """What the reader of a file writes; None for an unknown format. It raises what its libraries raise.
+
+    `recognised` are the pages of a PDF or a picture that an engine read, by number.
+    """
     reader = choose_reader(data, inner_suffix(name))
+    if reader is pdf.read or (recognised and picture_type(data)):
+        return pdf.read(data, recognised)
     if reader is eml.read:
         return eml.read(data, _read_attached)
     if reader is html.read and name.lower().endswith(TEMPLATES):

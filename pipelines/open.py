@@ -23,6 +23,7 @@ from .folders import (
 )
 from .library.library import Library
 from .library.loaded_models import COLBERT, MODEL, NONE, model_setting, stages_below
+from .parsing.ocr import SETTING as OCR, OcrMode, use_ocr
 
 NO_CACHE = "SPANWISE_NO_CACHE"
 
@@ -35,6 +36,7 @@ def open(
     colbert: str | None = None,
     shards: int | None = None,
     cluster: ClusterOptions | None = None,
+    ocr: OcrMode | None = None,
 ) -> Library:
     """The library of one folder, or of several in one index; a missing index is created.
 
@@ -47,7 +49,9 @@ def open(
     "none". For an existing index the next `sync` encodes all passages anew for another model.
 
     `cache` is as for `Library`, and off where SPANWISE_NO_CACHE is set. `shards` is the number of shards of a
-    new index; an existing index is split anew. `cluster` says where shards are searched.
+    new index; an existing index is split anew. `cluster` says where shards are searched. `ocr` says where
+    `sync` recognises the words on pictures: "pdf" (by default: on pages of PDFs without text), "all" (in
+    picture files too), or "off".
 
     Raises FolderNotFound, and ModelNotFound or ModelRejected for a model that cannot be used. Then nothing is
     created.
@@ -66,12 +70,15 @@ def open(
         if wants_tokens:
             library.use_colbert(str(colbert))
         library.add(folders)
+        if ocr is not None:
+            use_ocr(library.store, ocr)
         return library
     settings = {
         **roots_setting(with_folders((), folders), path),
         MODEL: model_setting(model, "encoder") if model else "",
         COLBERT: model_setting(str(colbert), "token-encoder") if wants_tokens else "",
         **Analyzer().settings(),
+        **({OCR: ocr} if ocr else {}),
     }
     if not settings[MODEL] and not settings[COLBERT]:
         settings |= {MODEL: "base"} if colbert == NONE else {COLBERT: "builtin"}

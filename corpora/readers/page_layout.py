@@ -103,10 +103,16 @@ class Page:
 
     lines: its lines.
     remark: the reason why it has no text, if it has none.
+    waits: true for a page whose picture may have more text.
+    certainty: of an engine that read the lines from its picture, 0 to 1.
+    key: the digest of this picture and engine.
     """
 
     lines: tuple[Line, ...]
     remark: str = "without text (scanned?)"
+    waits: bool = False
+    certainty: float | None = None
+    key: str = ""
 
     @property
     def text(self) -> str:
@@ -288,6 +294,11 @@ def with_bars(lines: Sequence[Line]) -> Iterator[Line]:
                 column = next(column for column in columns if piece.right <= column[1])
                 cells[column] = f"{cells[column]} {piece.text.strip()}".lstrip()
             yield replace(row, text=" | ".join(cells.values())) if columns else row
+
+
+def table_rows(rows: Sequence[Line]) -> list[Sequence[Line]]:
+    """The rows of each table among the rows of a page."""
+    return [part for part in runs(rows, _ends_table) if _columns(part)]
 
 
 def _ends_table(above: Line, below: Line) -> bool:

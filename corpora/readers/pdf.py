@@ -3,6 +3,7 @@
 An empty line separates pages, or a line end if a page stops in the middle of a sentence. Running headers and
 footers are dropped after their first occurrence, lines are put into reading order, and words broken at line
 ends are rejoined. The metadata name pages without text: "pages_without_text" by number, "remark" in words.
+Text that was recognised on a picture of a page is laid out in the same way. A picture file is read as a PDF.
 
 A page can be drawn, and the boxes of words of its stored text found in it. The stored text differs from that
 of pdfium: broken words are whole, running lines are dropped, and lines may have moved. So words are searched
@@ -17,11 +18,11 @@ from __future__ import annotations
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
 from io import BytesIO
-from itertools import islice, pairwise
+from itertools import groupby, islice, pairwise
 from math import sqrt
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,16 @@ from .page_layout import (
     runs,
     with_bars,
 )
+from .scan import (
+    DPI,
+    FAULT,
+    MAX_PIXELS as MAX_SCANNED,
+    Picture,
+    RecognisedPage,
+    level,
+    pdf_of_picture,
+    picture_type,
+)
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -47,6 +58,13 @@ if TYPE_CHECKING:
 MEDIA_TYPE = "application/pdf"
 NO_MEANING = "with fonts that do not say which characters they show"
 DAMAGED = "damaged"
+NOT_READ = "without words that an engine recognises"
+UNSURE = "read from a picture with little certainty"
+WAITING = "wait for OCR"
+SURE = 0.6  # the certainty without a remark
+LITTLE = 200  # characters of a page that is a picture
+LONGER = 2  # times that text, before the words of the picture replace it
+MIN_PICTURE = 0.5  # share of such a page
 MAX_OUTLINE_ENTRIES = 5_000
 MAX_HEADING_WORDS = 40
 SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
@@ -74,29 +92,52 @@ Box = tuple[float, float, float, float]
 logging.getLogger("pypdfium2").addHandler(logging.NullHandler())
 
 
-def read(data: bytes) -> TextBuilder:
-    """The document of a PDF, titled by its metadata or its first line."""
+def read(data: bytes, recognised: Mapping[int, RecognisedPage] | None = None) -> TextBuilder:
+    """The document of a PDF or a picture file, titled by its metadata or its first line.
+
+    `recognised` pages, by number, have this text where it is much longer than that of the file.
+    """
     with closing(open_pdf(data)) as pdf:
-        pages = _read_pages(pdf)
+        pages = _read_pages(pdf, recognised or {})
         builder = TextBuilder()
-        for text in rejoin_words(map(mark_notes, pages)):
-            builder.page_starts.append(builder.write(text))
-            if text:
-                builder.end_line(blank=text.endswith(SENTENCE_ENDS))
+        for page, text in zip(pages, rejoin_words(map(mark_notes, pages)), strict=True):
+            _write_page(builder, text, page)
         remarks = _remarks(pages)
         if not builder.length:
-            raise DocumentRejected(f"PDF {'. '.join(remarks) or 'without pages'}")
+            kind = "picture" if picture_type(data) else "PDF"
+            raise DocumentRejected(f"{kind} {'. '.join(remarks) or 'without pages'}")
         if PLACEHOLDER.match(builder.text):
             raise DocumentRejected("PDF form that only Adobe Reader shows (XFA). Print it to a PDF there")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
     return builder.described(
-        MEDIA_TYPE,
+        picture_type(data) or MEDIA_TYPE,
         title,
         builder.first_line,
         pages_without_text=",".join(str(n) for n, page in enumerate(pages, start=1) if not page.text),
         remark="; ".join(remarks),
+        ocr=", ".join(
+            f"{n} {page.certainty:.2f} {page.key}"
+            for n, page in enumerate(pages, start=1)
+            if page.certainty is not None and page.text
+        ),
     )
+
+
+def _write_page(builder: TextBuilder, text: str, page: Page) -> None:
+    start = builder.write(text)
+    builder.page_starts.append(start)
+    number = len(builder.page_starts)
+    if text and (builder.labels or page.certainty is not None):
+        builder.add_label(start, "" if page.certainty is None else f"page {number}, read from a picture")
+    if text:
+        builder.end_line(blank=text.endswith(SENTENCE_ENDS))
+
+
+def waiting_pages(data: bytes) -> list[int]:
+    """The numbers of the pages whose pictures may have more text."""
+    with closing(open_pdf(data)) as pdf:
+        return [number for number, page in enumerate(_read_pages(pdf, {}), start=1) if page.waits]
 
 
 def open_pdf(data: bytes) -> PdfDocument:
@@ -104,7 +145,7 @@ def open_pdf(data: bytes) -> PdfDocument:
     from pypdfium2 import PdfDocument, PdfiumError, raw
 
     try:
-        return PdfDocument(data)
+        return PdfDocument(pdf_of_picture(data) if picture_type(data) else data)
     except PdfiumError as error:
         if error.err_code == raw.FPDF_ERR_PASSWORD:
             raise DocumentRejected("encrypted PDF: needs a password") from error
@@ -123,9 +164,11 @@ def load_page(pdf: PdfDocument, index: int) -> PdfPage:
     return pdf[index]
 
 
-def _read_pages(pdf: PdfDocument) -> list[Page]:
+def _read_pages(pdf: PdfDocument, recognised: Mapping[int, RecognisedPage]) -> list[Page]:
     pdf.init_forms()
-    pages = drop_running_lines([_read_page(pdf, index) for index in range(len(pdf))])
+    own = [_read_page(pdf, index) for index in range(len(pdf))]
+    longest = [_longer(page, recognised.get(number)) for number, page in enumerate(own, start=1)]
+    pages = drop_running_lines(longest)
     return [replace(page, lines=tuple(with_bars(in_columns(page.lines)))) for page in pages]
 
 
@@ -140,12 +183,40 @@ def _read_page(pdf: PdfDocument, index: int) -> Page:
         with closing(load_page(pdf, index)) as page, closing(page.get_textpage()) as characters:
             signs = signs_of(characters)
             if is_garbled(characters, signs):
-                return Page((), NO_MEANING)
+                return Page((), NO_MEANING, waits=True)
             hide_unseen(page, characters, signs)
             drawn = list(lines_of(Characters(characters, page.get_rotation()), signs))
-            return Page(tuple(in_reading_order(place_values(drawn, values))))
+            lines = in_reading_order(place_values(drawn, values))
+            return Page(tuple(lines), waits=_is_picture(page, sum(len(line.text) for line in lines)))
     except PdfiumError:
         return Page((), DAMAGED)
+
+
+def _is_picture(page: PdfPage, n_characters: int) -> bool:
+    """True for a page that shows something and has no text, or little text and a large picture."""
+    from pypdfium2 import PdfiumError, raw
+
+    if not n_characters:
+        return bool(raw.FPDFPage_CountObjects(page))
+    if n_characters > LITTLE:
+        return False
+    width, height = page.get_size()
+    largest = 0.0
+    for picture in page.get_objects([raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+        with suppress(PdfiumError):  # for one without a place, which is not shown
+            left, bottom, right, top = picture.get_bounds()
+            largest = max(largest, (right - left) * (top - bottom))
+    return bool(largest >= MIN_PICTURE * width * height)
+
+
+def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
+    """The page, or the one that was recognised on its picture if this has much more text."""
+    if recognised is None:
+        return page
+    remark = f"{FAULT} ({recognised.fault})" if recognised.fault else NOT_READ
+    read = Page(tuple(recognised.layout()), remark, False, recognised.certainty, recognised.key)
+    is_longer = len(_squeeze(read.text)) > LONGER * len(_squeeze(page.text))
+    return read if is_longer or not page.text else replace(page, waits=False, remark=remark)
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
@@ -204,14 +275,16 @@ def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[H
 
 
 def _remarks(pages: Sequence[Page]) -> list[str]:
-    """The remarks on pages, such as "without text (scanned?): pages 3 and 7 to 9 of 12", with advice."""
+    """The remarks on pages, such as "without text (scanned?): pages 3 and 7 to 9 of 12"."""
     numbers: dict[str, list[int]] = defaultdict(list)
     for number, page in enumerate(pages, start=1):
-        if not page.text:
+        if not page.text or page.remark.startswith(FAULT):
             numbers[page.remark].append(number)
+        elif page.certainty is not None and page.certainty < SURE:
+            numbers[UNSURE].append(number)
     remarks = [f"{remark}: {_page_names(of_remark, len(pages))}" for remark, of_remark in numbers.items()]
-    advice = ["ocrmypdf adds a text layer"] if numbers.keys() - {DAMAGED} else []
-    return remarks + advice
+    n_waiting = sum(page.waits for page in pages)
+    return remarks + ([f"{WAITING}: {n_waiting} page{'s' * (n_waiting != 1)}"] if n_waiting else [])
 
 
 def _page_names(numbers: Sequence[int], n_pages: int) -> str:
@@ -236,16 +309,42 @@ def page_png(data: bytes, page: int, width: int) -> bytes:
         return file.getvalue()
 
 
+def page_picture(data: bytes, page: int) -> Picture:
+    """The picture of a page, counted from 1, for an engine that recognises its words."""
+    with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
+        points, height = loaded.get_size()
+        scale = min(DPI / 72, sqrt(MAX_SCANNED / (points * height)))
+        return level(loaded.render(scale=scale, grayscale=True).to_pil().convert("L"), scale * 72)
+
+
 def page_boxes(
-    data: bytes, page: int, words: str, before: str = "", after: str = ""
+    data: bytes,
+    page: int,
+    words: str,
+    before: str = "",
+    after: str = "",
+    recognised: RecognisedPage | None = None,
 ) -> tuple[int, float, float, list[Box]]:
     """The number of pages, the width and height of a page in points, and a box for each line of `words`.
 
-    `before` and `after` are the stored text around the words. `DocumentRejected` for an unreadable page.
+    `before` and `after` are the stored text around the words, which were `recognised` on its picture or are
+    those of the file. `DocumentRejected` for an unreadable page.
     """
     with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
-        boxes = islice(_boxes(loaded, words, before, after), MAX_BOXES)
-        return len(pdf), *loaded.get_size(), list(boxes)
+        boxes = (
+            _recognised_boxes(recognised, words, before, after)
+            if recognised
+            else _boxes(loaded, words, before, after)
+        )
+        return len(pdf), *loaded.get_size(), list(islice(boxes, MAX_BOXES))
+
+
+def _recognised_boxes(page: RecognisedPage, words: str, before: str, after: str) -> Iterator[Box]:
+    characters = [each for each in page.characters() if COMPARED.match(each[0])][:MAX_CHARACTERS]
+    seen = "".join(character for character, _, _ in characters)
+    for start, end in _matches(seen, words, _squeeze(before), _squeeze(after)):
+        for _, line in groupby(characters[start:end], key=lambda each: each[1]):
+            yield page.turned_box([box for _, _, box in line])
 
 
 def _load(pdf: PdfDocument, page: int) -> PdfPage:

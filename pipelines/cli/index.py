@@ -20,6 +20,7 @@ from ..json_records import sync_record
 from ..library.library import Library
 from ..library.loaded_models import command
 from ..open import open, open_index
+from ..parsing.ocr import OcrMode, use_ocr
 from ..plain_text import one_line
 from . import options as opt
 from .show import print_json, progress, say, write
@@ -55,6 +56,10 @@ def index(
             "name@revision of a ColBERT model; none drops them.",
         ),
     ] = None,
+    ocr: Annotated[
+        OcrMode | None,
+        Option(help="Recognise text on pages of PDFs without text (default), of pictures too, or on none."),
+    ] = None,
     lexical_only: Annotated[bool, Option("--lexical-only", help="Do not encode vectors.")] = False,
     retry: Annotated[bool, Option("--retry", help="Read rejected files again.")] = False,
     accept_deletions: Annotated[
@@ -70,7 +75,7 @@ def index(
     """Index folders: add new files, update changed ones, delete removed ones."""
     cluster = ClusterOptions(ray)
     if folders:
-        library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster)
+        library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster, ocr=ocr)
     else:
         if shards is not None:
             from ..cluster.indexing import split_index
@@ -78,6 +83,8 @@ def index(
             split_index(opt.index_of(index), shards)
         library = opt.library_of(None, index, cluster)
         library.use_model(model)
+        if ocr is not None:
+            use_ocr(library.store, ocr)
     with library:
         path = library.store.path
         library.store.on_wait = lambda holder: say(
@@ -160,7 +167,7 @@ def synced(
     with opt.library_of(folder, index, cluster) as library:
         if folder is not None:
             with progress() as bar:
-                report = library.sync(vectors=False, on_progress=bar)
+                report = library.sync(vectors=False, on_progress=bar, ocr=False)
                 if library.missing_vectors() <= AT_ONCE:
                     library.encode(bar)
             if report.added or report.updated or report.deleted:
@@ -196,10 +203,16 @@ def encode_in_background(library: Library) -> None:
 
 def say_report(library: Library, report: SyncReport) -> None:
     """Print on stderr the changes of a sync and the files that it could not read."""
+    from ..library.status import ocr_record, waiting_scans
+
     _say_some(library, [f"rejected {file.document_id}: {file.reason}" for file in report.rejected])
     _say_some(library, [f"skipped {count}: {reason}" for reason, count in report.skipped.items()])
     _say_some(library, list(_remarks(library, report.remarks)), "--remarks")
     _say_kept(library, report)
+    with library.reading() as snapshot:
+        waiting = waiting_scans(ocr_record(snapshot, library.store.settings), library.sync_command)
+    if waiting:
+        say(waiting)
     if report.added or report.updated or report.deleted:
         say(changes(report))
 

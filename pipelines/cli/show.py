@@ -33,6 +33,7 @@ from spanwise.types import (
 )
 
 from ..answering.summarize import overview_lines, shown_sentence
+from ..parsing.pool import default_workers
 from ..plain_text import (
     asked,
     computed_from,
@@ -52,11 +53,14 @@ if TYPE_CHECKING:
     from ..answering.explain import DocumentFate, Explanation, ScoreBreakdown, StageRank
 
 RATED = ("encode", "tokens")  # tasks whose bar shows a speed
+SCANS = "scans"
+SECONDS_PER_SCAN = 4.0  # of a page and a core, before any is read
 LABELS = {
     "models": "loading models",
     "passages": "reading passages",
     "write": "reading and writing",
     "files": "reading files",
+    SCANS: "recognising pages",
     "encode": "encoding passages",
     "tokens": "encoding tokens",
     "codebook": "training the codebook",
@@ -115,8 +119,11 @@ def progress(after_s: float = 0.0) -> Iterator[ProgressCallback]:
             tasks[task] = bar.add_task(LABELS.get(task, task), total=total or None, amount="")
         megabytes = f"{done / 1e6:,.1f}/{total / 1e6:,.1f} MB"
         amount = megabytes if task == "bytes" else f"{done:,}/{total:,}" if total else ""
-        if task in RATED and (speed := bar.tasks[tasks[task]].speed):
-            amount += f", {speed:,.0f} per second"
+        if task == SCANS and not done:
+            _say_estimate(total)
+        speed = bar.tasks[tasks[task]].speed or 0.0
+        if speed and task in (*RATED, SCANS):
+            amount += f", {60 * speed:,.0f} a minute" if task == SCANS else f", {speed:,.0f} per second"
         bar.update(tasks[task], completed=done, total=total or None, amount=amount)
 
     def stop() -> None:
@@ -132,15 +139,25 @@ def progress(after_s: float = 0.0) -> Iterator[ProgressCallback]:
         stop()
 
 
+def _say_estimate(n_pages: int) -> None:
+    minutes = n_pages * SECONDS_PER_SCAN / default_workers() / 60
+    say(f"pages to recognise: {n_pages:,}, about {max(1, round(minutes)):,} min; what is done stays done")
+
+
 def _print_at_times(last: float) -> ProgressCallback:
     """A callback of `progress` that prints a line every LINE_EVERY_S seconds after `last`."""
+    began = last
 
     def report(task: str, done: int, total: int) -> None:
-        nonlocal last
+        nonlocal began, last
+        if task == SCANS and not done:
+            _say_estimate(total)
+            began = time.monotonic()
         if total and task != "bytes" and time.monotonic() - last >= LINE_EVERY_S:
             last = time.monotonic()
             label, unit = ("indexing", " files") if task == "files" else (LABELS.get(task, task), "")
-            say(f"{label}: {done:,} of {total:,}{unit}")
+            rate = 60 * done / (last - began) if task == SCANS and last > began else 0.0
+            say(f"{label}: {done:,} of {total:,}{unit}{f', {rate:,.0f} a minute' if rate else ''}")
 
     return report
 

@@ -87,6 +87,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "skipped": _total(record["skipped"]),
         "declining": _unseen(record["unseen"]),
         "cache": _cache(record["cache"]),
+        "ocr": f"{record['ocr']['mode']}, by {record['ocr']['engine'] or 'no engine'}",
     }
     for name, value in rows.items():
         if value:

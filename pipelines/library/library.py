@@ -168,17 +168,18 @@ class Library:
         retry: bool = False,
         parsers: Mapping[str, Parse] | None = None,
         accept_deletions: bool = False,
+        ocr: bool = True,
     ) -> SyncReport:
-        """Update the index to its folders: words first, then missing vectors, then token vectors.
+        """Update the index to its folders: words, then scanned pages, then missing vectors, dense ones first.
 
-        `vectors=False` leaves the vectors as they are. An interrupted sync resumes where it stopped.
+        `vectors=False` and `ocr=False` leave these as they are. An interrupted sync resumes where it stopped.
         `workers` processes parse files, by default one per core, at most four. Rejected files are read again
         when they change, or all of them with `retry`. `parsers` are functions by suffix, such as
         {".log": parse}, from the bytes of a file and its id to a `Document`. Documents below a folder that
         is missing, empty, unreadable or on another device are kept unless `accept_deletions`.
         """
         began = time.monotonic()
-        options = {"workers": workers, "retry": retry, "parsers": parsers}
+        options: dict[str, Any] = {"workers": workers, "retry": retry, "parsers": parsers, "ocr": ocr}
         report = self._sync_words(on_progress, accept_deletions=accept_deletions, **options)
         n_tokens = self.encode(on_progress) if vectors else 0
         return replace(report, encoded_tokens=n_tokens, seconds=round(time.monotonic() - began, 3))
@@ -435,10 +436,10 @@ class Library:
         return results
 
     def _sync_words(self, on_progress: ProgressCallback, **options: Any) -> SyncReport:
-        from ..parsing.sync import sync_words
+        from ..parsing.ocr import sync_documents
 
         listing = confined(list_roots(self.roots), self.store.settings)
-        return sync_words(self.store, listing, self.analyzer, on_progress, **options)
+        return sync_documents(self.store, listing, self.analyzer, on_progress, **options)
 
     def _encode(self, stages: Container[str], on_progress: ProgressCallback) -> int:
         """Encode the passages without vectors of these stages; returns the number with new token vectors."""

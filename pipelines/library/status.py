@@ -21,6 +21,7 @@ from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.version import __version__
 
 from ...corpora.folder import read_regular
+from ...corpora.readers.scan import MISSING, find_engine
 from ...index.ann import CACHE as CODES
 from ...index.schema import UnreadFile
 from ...index.shards import is_sharded, shard_folders
@@ -29,6 +30,7 @@ from ...models.model_files import BUILTIN, wrong_weights
 from ...reader.evidence import Calibrations
 from ...reader.load import CALIBRATION, reader_folder
 from ..folders import CATALOG_NAME, Root, is_writable, list_roots, read_roots, resolve_index
+from ..parsing.ocr import DEFAULT, SETTING as OCR, n_waiting
 from .answer_cache import CACHE_NAME, AnswerCache
 from .loaded_models import COLBERT, MODEL, RERANKER, VECTORS, LoadedModels, ModelKind, command
 
@@ -38,7 +40,12 @@ if TYPE_CHECKING:
 LANGUAGE = "the built-in models read English"
 ABSENT = "file not there now"
 BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
-EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
+EXTRAS = {
+    "serve": "uvicorn",
+    "mcp": "mcp",
+    "llm": "xllamacpp",
+    "ocr": "rapidocr",
+}  # the package that shows an extra
 Record = dict[str, Any]
 
 
@@ -80,7 +87,23 @@ def status_record(
         "skipped": _reasons(refusals, "skipped"),
         "unseen": unseen and asdict(unseen),
         "cache": cache_record(index, is_caching),
+        "ocr": ocr_record(snapshot, store.settings),
     }
+
+
+def ocr_record(snapshot: Snapshot, settings: Mapping[str, str]) -> Record:
+    """The setting of OCR, the number of pages that wait for it, and the engine, or None without one."""
+    engine = find_engine()
+    mode = settings.get(OCR, DEFAULT)
+    return {"mode": mode, "waiting": n_waiting(snapshot), "engine": str(engine) if engine else None}
+
+
+def waiting_scans(ocr: Mapping[str, Any], sync_command: str) -> str:
+    """The advice on pages that wait for OCR; empty if none do, or if OCR is off."""
+    if not ocr["waiting"] or ocr["mode"] == "off":
+        return ""
+    pages = "1 page waits" if ocr["waiting"] == 1 else f"{ocr['waiting']:,} pages wait"
+    return f"{pages} for OCR: {'' if ocr['engine'] else MISSING}run: {sync_command}"
 
 
 def missing_vectors(snapshot: Snapshot, models: LoadedModels, model: str | None) -> int:
@@ -112,6 +135,7 @@ def disk_record(index: Path, snapshot: Snapshot) -> dict[str, int]:
         **snapshot.sizes(),
         "codes": sum(map(bytes_below, _files(index, CODES))),
         "answers": sum(path.lstat().st_size for path in _files(index, CACHE_NAME)),
+        "ocr": sum(map(bytes_below, _files(index, OCR))),
     }
 
 
@@ -189,6 +213,7 @@ def advice(record: Mapping[str, Any]) -> list[str]:
     for kind, n in (("dense search", n_dense), ("search by tokens", n_tokens)):
         if n:
             sentences.append(f"{kind} lacks {n} passages; finish with: {sync_command}")
+    sentences += filter(None, [waiting_scans(record["ocr"], sync_command)])
     if record["rejected"]:
         sentences.append(f"some files could not be read; list them with: {listing} --rejected")
     if record["remarks"]:

@@ -21,12 +21,11 @@ from dataclasses import asdict, dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
 from queue import LifoQueue
-from typing import Any, BinaryIO, Self, TypeVar, cast
+from typing import Any, BinaryIO, Protocol, Self, TypeVar, cast
 
 from spanwise.errors import DocumentRejected, SpanwiseError
 from spanwise.types import Document, Passage, within
 
-from ...corpora.folder import FoundFile
 from ...corpora.passages import line_ends
 from ...corpora.readers.pdf import Box
 from ...corpora.reading import SkippedFile
@@ -35,6 +34,19 @@ from ...index.schema import document_from_row, document_structure
 from .worker import MAX_HEADER, BrokenMessage, Limits, Message, receive, send
 
 T = TypeVar("T")
+Recognised = Mapping[str, object]
+"""The fields of a `RecognisedPage`, which only child processes look into."""
+
+
+class Sized(Protocol):
+    """A piece of work of a size in bytes, such as a file."""
+
+    @property
+    def size(self) -> int:
+        """The bytes."""
+
+
+Item = TypeVar("Item", bound=Sized)
 
 START = (
     "import json, sys; start = json.loads(sys.argv[1]); sys.path[:] = start.pop('path'); "
@@ -42,7 +54,7 @@ START = (
 )
 # The environment of a child: pass on only these variables; others may hold secrets.
 PASSED_ON = frozenset(
-    "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH "
+    "PATH HOME LANG LANGUAGE LC_ALL LC_CTYPE TZ TMPDIR TEMP TMP SYSTEMROOT LD_LIBRARY_PATH TESSDATA_PREFIX "
     "PYTHONHOME PYTHONPATH PYTHONHASHSEED PYTHONUTF8".split()
 )
 # Libraries reserve address space for every core, which counts as memory.
@@ -176,13 +188,19 @@ class ParseWorker:
         self._stopped = False
 
     def parse(
-        self, data: bytes, document_id: str, sha256: str, stored: Mapping[str, object] | None = None
+        self,
+        data: bytes,
+        document_id: str,
+        sha256: str,
+        stored: Mapping[str, object] | None = None,
+        recognised: Mapping[int, Recognised] | None = None,
     ) -> ParsedDocument | SkippedFile:
         """The document in the bytes of a file; `DocumentRejected` says why there is none.
 
-        With the structure of a `stored` document, `data` is its text.
+        With the structure of a `stored` document, `data` is its text. `recognised` are pages of pictures.
         """
-        answer, blocks = self.ask({"id": document_id, "stored": stored}, data)
+        request = {"id": document_id, "stored": stored, "recognised": recognised}
+        answer, blocks = self.ask(request, data)
         if "skipped" in answer:
             return SkippedFile(document_id, _one_line(answer["skipped"]))
         try:
@@ -326,17 +344,24 @@ def _checked_terms(terms: bytes, n_passages: int) -> TermLines:
     return TermLines(lines)
 
 
+def default_workers() -> int:
+    """The number of workers where none is named: one for each core, at most four."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(4, cores)
+
+
 class ParsePool:
     """`workers` workers, each of which starts a child when it is needed. Leaving the context ends them.
 
-    By default one worker per core and at most four, because one process stores their results.
+    One process stores their results, so more than `default_workers` are rarely faster.
     """
 
-    def __init__(self, analyzer: Mapping[str, str], workers: int | None = None) -> None:
+    def __init__(
+        self, analyzer: Mapping[str, str], workers: int | None = None, limits: Limits | None = None
+    ) -> None:
         if workers is not None and workers < 1:
             raise ValueError(f"workers is {workers}, expected at least 1")
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._workers = [ParseWorker(analyzer) for _ in range(workers or min(4, cores))]
+        self._workers = [ParseWorker(analyzer, limits) for _ in range(workers or default_workers())]
         self._idle: LifoQueue[ParseWorker] = LifoQueue()  # the last one used likely has a child
         for worker in self._workers:
             self._idle.put(worker)
@@ -354,7 +379,7 @@ class ParsePool:
         for worker in self._workers:
             worker.close()
 
-    def map(self, work: Callable[[ParseWorker, FoundFile], T], files: Iterable[FoundFile]) -> Iterator[T]:
+    def map(self, work: Callable[[ParseWorker, Item], T], files: Iterable[Item]) -> Iterator[T]:
         """The results of `work` in the order of the files; an error comes out in its turn.
 
         The number of results computed ahead is limited, so memory does not grow with the folder.
@@ -371,7 +396,7 @@ class ParsePool:
         while waiting:
             yield waiting.popleft()[0].result()
 
-    def _run(self, work: Callable[[ParseWorker, FoundFile], T], file: FoundFile) -> T:
+    def _run(self, work: Callable[[ParseWorker, Item], T], file: Item) -> T:
         worker = self._idle.get()
         try:
             return work(worker, file)
@@ -395,10 +420,17 @@ class PageDrawer:
         return blocks[0]
 
     def boxes(
-        self, data: bytes, page: int, words: str, before: str, after: str
+        self,
+        data: bytes,
+        page: int,
+        words: str,
+        before: str,
+        after: str,
+        recognised: Recognised | None = None,
     ) -> tuple[int, float, float, list[Box]]:
         """Pages, width, height, and boxes around words; see `corpora.readers.pdf.page_boxes`."""
-        request = {"page": page, "words": words, "before": before, "after": after}
+        request: dict[str, object] = {"page": page, "words": words, "before": before, "after": after}
+        request["recognised"] = recognised
         with self._asking:
             answer, _ = self._worker.ask(request, data)
         try:

@@ -14,14 +14,15 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO
 
 from spanwise.errors import DocumentRejected
 from spanwise.types import Passage
 
 from ...corpora.passages import split
-from ...corpora.readers.pdf import page_boxes, page_png
+from ...corpora.readers.pdf import page_boxes, page_picture, page_png, waiting_pages
+from ...corpora.readers.scan import Engine, Picture, RecognisedPage, recognise
 from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
 from ...index.schema import document_from_row, document_structure, indexed_text
@@ -128,15 +129,17 @@ def main(limits: Mapping[str, Any], analyzer: Mapping[str, str]) -> None:
 def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple[Any, ...]:
     """The header and the blocks of an answer: a document with its passages and terms, or a page."""
     if "page" in header:
-        if "width" in header:
-            return {}, page_png(data, header["page"], header["width"])
-        boxes = page_boxes(data, header["page"], header["words"], header["before"], header["after"])
-        return ({"boxes": boxes},)
+        return _page(header, data)
+    if "engine" in header:
+        picture = Picture(**header["picture"], pixels=data)
+        return (asdict(recognise(Engine(**header["engine"]), picture)),)
+    if "waiting" in header:
+        return ({"waiting": waiting_pages(data)},)
     if header["stored"]:
         row = {**header["stored"], "id": header["id"], "sha256": "", "text": data.decode()}
         document = document_from_row(row)
     else:
-        parsed = parse(data, header["id"])
+        parsed = parse(data, header["id"], recognised=_recognised(header.get("recognised") or {}))
         if isinstance(parsed, SkippedFile):
             return ({"skipped": parsed.reason},)
         document = parsed
@@ -144,6 +147,25 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
     terms = "\n".join(" ".join(analyzer.terms(indexed_text(passage))) for passage in passages)
     places = json.dumps(places_of(passages)).encode()
     return document_structure(document), document.text.encode(), places, terms.encode()
+
+
+def _page(header: Mapping[str, Any], data: bytes) -> tuple[Any, ...]:
+    """A page as a PNG, as a grey picture, or the boxes of words on it."""
+    number = header["page"]
+    if "width" in header:
+        return {}, page_png(data, number, header["width"])
+    if "words" not in header:
+        picture = asdict(page_picture(data, number))
+        pixels = picture.pop("pixels")
+        return picture, pixels
+    recognised = header["recognised"] and RecognisedPage(**header["recognised"])
+    return (
+        {"boxes": page_boxes(data, number, header["words"], header["before"], header["after"], recognised)},
+    )
+
+
+def _recognised(records: Mapping[str, Any]) -> dict[int, RecognisedPage]:
+    return {int(number): RecognisedPage(**record) for number, record in records.items()}
 
 
 def places_of(passages: Sequence[Passage]) -> list[tuple[Any, ...]]:

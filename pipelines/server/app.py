@@ -49,6 +49,7 @@ from ..folders import file_of
 from ..json_records import Record as Json, answer_record, explanation_record, search_record
 from ..library.library import Library
 from ..library.loaded_models import chosen_reader
+from ..parsing.ocr import recognised_page
 from ..parsing.pool import PageDrawer
 from ..plain_text import chat_text
 from .security import Access, protect
@@ -307,7 +308,8 @@ class Routes:
         end = min(max(end, first), last)
         near = text[start:end], text[max(first, start - AROUND) : start], text[end : min(last, end + AROUND)]
         data = self._source(document)
-        pages, page_width, page_height, boxes = self._drawer.boxes(data, number, *near)
+        recognised = recognised_page(self._library.store.path, document.metadata, number)
+        pages, page_width, page_height, boxes = self._drawer.boxes(data, number, *near, recognised)
         record = {
             "document": id,
             "page": number,

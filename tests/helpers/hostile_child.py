@@ -97,7 +97,7 @@ FALSE_PLACES: dict[bytes, tuple[object, ...]] = {  # start, end, page, line, hea
 }
 
 
-def parse(data: bytes, document_id: str) -> Document | SkippedFile:
+def parse(data: bytes, document_id: str, **_: Any) -> Document | SkippedFile:
     """Do what the first line says, then read the file as ever."""
     name = data.partition(b"\n")[0]
     if name in DEEDS:

@@ -17,9 +17,10 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pytest
-from crashes import run
+from crashes import Child, Say, run
 from helpers.corpora import stage
 from helpers.rankings import WORDS, check_maxsim, encode, fresh_build, rankings
+from helpers.scans import FakeEngine, scan_of
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -318,3 +319,35 @@ def test_any_folders_that_come_and_go_lose_nothing_but_what_is_dropped(tmp_path,
             n_away += any(not each.exists() for each in indexed)
     assert n_away
     record("T24", "times that folders come and go, and nothing is lost", f"{times}")
+
+
+def sync_scans(say: Say, folder: Path, path: str) -> None:
+    os.environ["PATH"] = path
+    with spanwise.open(folder) as library:
+        library.sync(vectors=False, workers=2, on_progress=lambda task, done, _: say((task, done)))
+
+
+@pytest.mark.times(6, 100, 400)
+def test_a_kill_while_scans_are_read_loses_no_page(tmp_path, record, times) -> None:
+    """An index of a killed and a resumed sync is that of one in one go; no page is read twice."""
+    engine = FakeEngine(tmp_path / "engine")
+    scan = scan_of([[f"page {n}", "of the scan"] for n in range(times)])
+    documents = []
+    for name in ("whole", "killed"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "scan.pdf").write_bytes(scan)
+        n_before = len(engine.pages_read)
+        if name == "killed":
+            child = Child(sync_scans, folder, engine.path)
+            while child.receive() != ("scans", times // 2):
+                pass
+            child.kill()
+            child.end()
+        assert run(sync_scans, folder, engine.path).code == 0
+        n_read = len(engine.pages_read) - n_before
+        assert times <= n_read <= times + 2  # those that two processes had begun
+        with spanwise.open(folder) as library:
+            documents.append(library.document("scan.pdf"))
+    assert documents[0] == documents[1]
+    record("T24", "pages of a scan around a kill, read once", f"{times}")

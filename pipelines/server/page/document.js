@@ -6,7 +6,7 @@ import { isMarkdown, markdown } from "./markdown.js";
 const AROUND = 60_000; // code points that are fetched before and after a place
 const MORE = 200_000;
 const MAX_KEPT = 8; // documents
-const PDF = "application/pdf";
+const DRAWN = ["application/pdf", "image/png", "image/jpeg", "image/tiff"];
 const MAX_LABELS = 400; // tables with thousands of rows are shown without
 
 const pane = byId("document");
@@ -65,7 +65,7 @@ async function draw() {
   try {
     const record = await textAround(place, { signal: giveUp.signal });
     fill(pane, header(record, place), body);
-    if (record.media_type === PDF && kept("view", "page") === "page") await showPage(body, record, place, null, { signal: giveUp.signal });
+    if (DRAWN.includes(record.media_type) && kept("view", "page") === "page") await showPage(body, record, place, null, { signal: giveUp.signal });
     else showText(body, record, place);
     return true;
   } catch (error) {
@@ -102,7 +102,7 @@ function header(record, place) {
       element("p", { class: "quiet", id: "document-place" }, inLine(where))),
     element("div", { class: "tools" },
       tool("document-summary", "Summarize", "Summarize this document", () => on.summarize(place.document)),
-      record?.media_type === PDF && switchView(),
+      DRAWN.includes(record?.media_type) && switchView(),
       tool("mark-before", "↑", "Previous place (p)", () => step(-1)),
       element("span", { id: "mark-number", class: "quiet" }, `${current + 1} of ${places.length}`),
       tool("mark-after", "↓", "Next place (n)", () => step(1)),

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 from helpers.played_model import BUILT, NONE, Played
+from helpers.scans import FakeEngine, scan_of
 from helpers.scripted_reader import asker, by_margin, read_by
 from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
@@ -164,6 +165,19 @@ def test_a_page_of_a_pdf_is_drawn_with_a_box_around_the_words(client, library):
     other = client.get("/api/document/page", params={**params, "page": 2}).json()
     assert other["page"] == 2
     assert other["boxes"] == []
+
+
+def test_words_that_were_read_from_a_picture_have_a_box_on_it(client, library, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", FakeEngine(tmp_path / "engine").path)
+    (library.roots[0].folder / "scan.pdf").write_bytes(scan_of([["a page"]]))
+    library.sync(vectors=False)
+    start = library.document("scan.pdf").text.index("number")
+    params = {"id": "scan.pdf", "start": start, "end": start + 6}
+    page = client.get("/api/document/page", params=params).json()
+    (library.roots[0].folder / "scan.pdf").unlink()
+    library.sync(vectors=False)
+    points = [round(number / 300 * 72, 1) for number in (190, 100, 90, 30)]  # of the engine's pixels
+    assert [[round(number, 1) for number in box] for box in page["boxes"]] == [points]
 
 
 def test_the_file_of_a_document_is_downloaded_as_it_is(client, library):
