@@ -8,7 +8,8 @@ Both go through the same rules, whose settings are stored with the index:
   (`She's` is she);
 - Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese: overlapping pairs of characters, a lone character by
   itself;
-- the Snowball English stemmer, for other languages too, because the language of a text is unknown.
+- the Snowball stemmer of the document's language (`languages.py`); a question is stemmed by each language of
+  the index.
 
 Passages keep their stop words. A question drops them unless nothing else is left, so "Who?" and "to be or not
 to be" still have results.
@@ -21,18 +22,21 @@ from calendar import month_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from unicodedata import category, combining, normalize
 
 from spanwise.errors import ModelMismatch
 
-_RULES = "3"  # increase it when the same text would give other terms
-_READ_RULES = ("2", _RULES)  # an index with the older ones answers until the next sync; 10\u2076 is 106 there
+_RULES = "4"  # increase it when the same text would give other terms
+# An index with the older ones answers until the next sync; 10\u2076 is 106 in "2", all is English in "3".
+_READ_RULES = ("2", "3", _RULES)
 _LONGEST_STEMMED = 64  # longer runs are data such as hashes or base64, not words
 _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
 _MAX_EXTENDERS = 30
 NAME = "/"  # before a term: the term as a part of a document's path
+LANGUAGE = "@"  # before a code: a term of all passages in this language; those in English have none
+ENGLISH = "en"
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Anything but Latin letters and common punctuation, which can be folded one by one.
 _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
@@ -156,25 +160,52 @@ class Token:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """Makes index terms and remembers the stems of words."""
+    """Makes index terms and remembers the stems of words.
 
-    _stems: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    languages: by which words are stemmed, the most frequent first
+    """
+
+    languages: tuple[str, ...] = (ENGLISH,)
+    _stems: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def in_languages(self, *languages: str) -> Analyzer:
+        """The analyzer for these languages; both remember the same stems."""
+        return self if languages == self.languages else Analyzer(languages, self._stems)
+
+    @cached_property
+    def by_language(self) -> tuple[Analyzer, ...]:
+        """An analyzer for each language; a passage is in one of them."""
+        return tuple(self.in_languages(language) for language in self.languages)
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of a passage, in text order, with repetitions; plain forms of numbers follow.
+        """The terms of a text, in text order, with repetitions; plain forms of numbers follow.
 
         >>> Analyzer().terms("The ship's twenty-five sailors paid 1,249.50")
         ['the', 'ship', 'twenti', 'five', 'sailor', 'paid', '1', '249', '50', '1249', '5']
         """
         grouped = _GROUPED.findall(text) if "," in text else []
         plain = [f"{Decimal(number.replace(',', '')).normalize():f}" for number in grouped]
-        return self._terms(_plain_words(folded(" ".join([text, *plain]))))
+        return self._terms(plain_words(" ".join([text, *plain])))
+
+    def passage_terms(self, text: str) -> list[str]:
+        """The terms that the index holds for a passage in the analyzer's language."""
+        return [
+            *self.terms(text),
+            *(LANGUAGE + language for language in self.languages if language != ENGLISH),
+        ]
 
     def question_terms(self, question: str) -> list[str]:
         """The terms of a question without stop words, unless nothing else is left."""
-        words = _plain_words(folded(question))
-        content = [word for word in words if word not in STOP_WORDS]
-        return self._terms(content or words)
+        return self._terms(self.question_words(question))
+
+    def question_words(self, question: str) -> list[str]:
+        """The words of a question without stop words, unless nothing else is left."""
+        words = plain_words(question)
+        return [word for word in words if word not in STOP_WORDS] or words
+
+    def stems(self, word: str) -> tuple[str, ...]:
+        """The index terms of one folded word, one for each language that has another."""
+        return tuple(dict.fromkeys(each.term(word) for each in self.by_language))
 
     def name_terms(self, document_id: str) -> frozenset[str]:
         """The terms of a document's name, without stop words and single letters; see `name_of`.
@@ -183,7 +214,7 @@ class Analyzer:
         ['7', 'flat', 'leas', 'oslo', 'osloflat']
         """
         name = name_of(document_id)
-        words = _plain_words(folded(f"{name} {_HUMPS.sub(' ', name)}"))
+        words = plain_words(f"{name} {_HUMPS.sub(' ', name)}")
         return frozenset(
             self.term(word)
             for word in words
@@ -201,10 +232,10 @@ class Analyzer:
         return [Token(word, whole.starts[start], whole.ends[end - 1]) for word, start, end in spans]
 
     def term(self, word: str) -> str:
-        """The index term of one folded word."""
+        """The index term of one folded word in the first language."""
         if len(word) > _LONGEST_STEMMED:
             return word
-        term = self._stems.get(word)
+        term = self._known.get(word)
         return self._remember(word) if term is None else term
 
     def settings(self) -> dict[str, str]:
@@ -225,18 +256,24 @@ class Analyzer:
                 )
         return analyzer
 
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        return self._stems.setdefault(self.languages[0], {})
+
     def _terms(self, words: Sequence[str]) -> list[str]:
-        known = self._stems.get
+        if len(self.languages) > 1:
+            return [term for word in words for term in self.stems(word)]
+        known = self._known.get
         return [known(word) or self.term(word) for word in words]
 
     def _remember(self, word: str) -> str:
         # A stemmer is not thread-safe, so each word gets a new one.
         from Stemmer import Stemmer
 
-        if len(self._stems) >= _MAX_REMEMBERED:
-            self._stems.clear()
-        term: str = Stemmer("english", 0).stemWord(word)
-        self._stems[word] = term
+        if len(self._known) >= _MAX_REMEMBERED:
+            self._known.clear()
+        term: str = Stemmer(self.languages[0], 0).stemWord(word)
+        self._known[word] = term
         return term
 
 
@@ -280,8 +317,9 @@ def is_english(question: str) -> bool:
     return True
 
 
-def _plain_words(text: str) -> list[str]:
-    """The words of folded text without their spans; much faster for text without rare characters."""
+def plain_words(text: str) -> list[str]:
+    """The folded words of a text without their spans; much faster for text without rare characters."""
+    text = folded(text)
     pattern = _word_pattern(text)
     if pattern.groups:
         return [word for word, _, _ in _words(text)]
