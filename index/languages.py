@@ -33,7 +33,8 @@ MIN_CONFIDENCE = 0.7  # tables, code and lists of names have less
 MIN_STOP_WORDS = (
     0.2  # of English prose: a share of its words; of 2,640 paragraphs in 11 languages at most 0.15
 )
-MIN_SHARE = 0.01  # of the passages
+MIN_SHARE = 0.01  # of the passages; fewer are enough if they are `MIN_PASSAGES`
+MIN_PASSAGES = 10
 _SAMPLED = 2_000  # characters of the start, and of the middle
 
 
@@ -60,11 +61,12 @@ def stored_terms(document: Document, passages: Sequence[Passage], analyzer: Anal
 
 
 def languages_of(postings: StatisticsSource) -> tuple[str, ...]:
-    """English, and the languages of at least `MIN_SHARE` of the live passages; the most frequent first."""
+    """English, and each language of enough live passages, see `MIN_SHARE`; the most frequent first."""
     marks = {language: LANGUAGE + language for language in STEMMED}
     statistics = postings.statistics(marks.values())
     counts = {language: statistics.df[mark] for language, mark in marks.items()}
-    frequent = {language: n for language, n in counts.items() if n >= max(1, MIN_SHARE * statistics.n_docs)}
+    enough = max(1, min(MIN_PASSAGES, MIN_SHARE * statistics.n_docs))
+    frequent = {language: n for language, n in counts.items() if n >= enough}
     frequent[ENGLISH] = statistics.n_docs - sum(counts.values())
     return tuple(sorted(frequent, key=lambda language: (-frequent[language], language)))
 
