@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TARGET ?= list
 SECONDS ?= 600
 
-.PHONY: help demo install dev test lint reliability reliability-nightly fuzz wheel clean
+.PHONY: help demo install dev test lint reliability reliability-nightly fuzz wheel container clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -47,6 +47,9 @@ wheel: dev ## build the wheel and try it from another folder
 	rm -rf build dist
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/python scripts/wheel_smoke.py dist/*.whl
+
+container: wheel ## build the container image spanwise, by the steps of Dockerfile
+	docker build --tag spanwise .
 
 clean: ## remove everything that these commands create
 	rm -rf .venv .demo .fuzz .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

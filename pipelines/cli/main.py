@@ -24,7 +24,7 @@ from ...reader.generators.protocol import OLLAMA, OPENAI
 ClickException: Any = next(c for c in BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
 SERVERS = ("base_url", "ray", "record")  # options that name where documents are sent or written
-MODELS = ("reader", "generator")  # options whose value may name a model of a server
+MODELS = ("reader", "generator", "model")  # options whose value may name a model of a server
 OPTIONAL = ("torch", "transformers", "sentence_transformers", "sklearn")  # packages that training needs
 INTERRUPTED = 130
 HELP_ALL = "--help-all"
