@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache, cached_property, lru_cache
-from unicodedata import category, combining, normalize
+from unicodedata import category, normalize
 
 from spanwise.errors import ModelMismatch
 
@@ -51,7 +51,7 @@ _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # LeaseOsl
 _DIGEST = re.compile(r"[0-9a-f-]{20,}", re.I)
 _LONE = re.compile(r"\A[0-9]{1,3}\b\W*")
 _MONTH = re.compile(r"\b(?:19|20)[0-9]{2}\W(0[1-9]|1[0-2])\b(?:\W[0-3][0-9]\b)?")
-_PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
+PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
 
 # Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
 # Korean, where there is none between a word and its particles. The Katakana middle dot U+30FB is a separator
@@ -109,40 +109,6 @@ STOP_WORDS: frozenset[str] = frozenset(
     + _PREPOSITIONS_AND_CONJUNCTIONS.split()
     + _CONTRACTIONS.split()
 )
-
-# Function words and verbs of questions, without accents. Those after the bar are also English words, or are
-# frequent in names.
-_GERMAN = """
-    wer wem wie wo wann warum weshalb welche welcher welchen welchem woher wohin wozu wieviel wieviele ich
-    wir ihr mich mir sich mein das ein eine einen einem jemand etwas ist sind werden wurde habe haben kann
-    konnen darf durfen muss gibt gilt kostet kommt steht liegt dauert bekomme hast hat heisst bedeutet
-    lasst beschreibe und nicht fur fuer zum zur bei auf nach noch schon uber wenn
-    | der die den dem des du sie es was im in am an zu mit aus bis hier alle viel unter
-"""
-_FRENCH = """
-    qui que quoi quel quelle quels quand combien pourquoi lequel je tu vous nous elle mon une cette quelqu
-    est sont suis avons avez peut peux puis dois doit faut existe coute ferme trouve decris expliquez dis dans
-    avec sous deja toutes
-    | ou comment il on te se me moi le la les l un des du de d j t au aux en ma mes son sa ce qu y ont a
-    as ai va fait faire par pour sur plus donne montre liste
-"""
-_SPANISH = """
-    que quien cual cuales como cuando donde adonde cuanto cuantos cuantas esta eso hacer hace hacen tengo
-    tiene tienen tenemos puedo puede pueden podrias debo desde antes pasa existe abren significa necesito
-    cuesta funciona dime muestra enumera
-    | es el la los las un una de del al en con por para si no se mi me te he hay ha has fue son este hasta
-    cerca ya va a
-"""
-_POLISH = """
-    kto kogo komu co czego czym czy gdzie skad dokad kiedy jak jaki jaka jakie jakim jakiego ktory ktore
-    ktorym ktorej ile dlaczego mam macie moge mozna byla trzeba zostal kosztuje trwa oznacza dziala robic
-    prosze wymien opisz pokaz powiedz dla przez juz
-    | jest sa sie w i z na od po pod za o ten ta te ma mi tu to do by on
-"""
-_FOREIGN = [
-    [frozenset(words.split()) for words in language.split("|")]
-    for language in (_GERMAN, _FRENCH, _SPANISH, _POLISH)
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,31 +258,6 @@ def name_of(document_id: str) -> str:
     return _MONTH.sub(lambda date: f"{date[0]} {month_name[int(date[1])]}", " ".join(filter(None, words)))
 
 
-def is_english(question: str) -> bool:
-    """False for a question in another script, or in German, French, Spanish or Polish, also without accents.
-
-    Their function words are signs, English ones are signs against them. Names and titles have too few.
-
-    >>> is_english("Wo ist der Schluessel?"), is_english("El Paso, error E4012")
-    (False, True)
-    """
-    plain = "".join(c for c in normalize("NFKD", folded(question)) if not combining(c))
-    letters = list(filter(str.isalpha, plain))
-    if "\u00bf" in plain or sum(letter > "\u024f" for letter in letters) > max(1, len(letters) / 2):
-        return False
-    words = _PLAIN_WORDS.findall(plain.replace("'", " ").replace("\u0142", "l"))
-    is_asked = "?" in plain
-    for certain, possible in _FOREIGN:
-        sure = certain.intersection(words)
-        if sure or (is_asked and possible.issuperset(words[:1])):
-            n_signs = sum(2 + (len(word) > 4) for word in sure)  # a longer word is enough
-            n_signs += len(possible.intersection(words) - STOP_WORDS) + is_asked
-            english = STOP_WORDS.intersection(words) - (possible if sure else {"a", "on"})
-            if n_signs - 3 * len(english) >= 3:
-                return False
-    return True
-
-
 def plain_words(text: str) -> list[str]:
     """The folded words of a text without their spans; much faster for text without rare characters."""
     text = folded(text)
@@ -347,7 +288,7 @@ def _word_pattern(text: str) -> re.Pattern[str]:
     if text.isascii():
         return _ASCII_WORDS
     is_rare = _UNUSUAL.search(text) and _rare().search("".join(NOT_ASCII.findall(text)))
-    return _unicode_words() if is_rare else _PLAIN_WORDS
+    return _unicode_words() if is_rare else PLAIN_WORDS
 
 
 @cache

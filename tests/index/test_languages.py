@@ -7,7 +7,7 @@ from helpers.corpora import document_of
 
 import spanwise
 from spanwise.index.analysis import Analyzer
-from spanwise.index.languages import language_of, languages_of
+from spanwise.index.languages import is_english, language_of, languages_of
 from spanwise.index.live_postings import CorpusStatistics
 from spanwise.index.schema import FileState
 from spanwise.pipelines.understanding.question import Question
@@ -114,3 +114,33 @@ def test_an_index_of_an_older_program_is_searched_in_english(corpus_of):
         analyzer = Analyzer(languages_of(snapshot.postings()))
         [hits] = bm25_retriever(snapshot, analyzer).search(["Häuser"], 5)
     assert [hit.passage.document_id for hit in hits] == ["a"]
+
+
+def questions(name: str) -> list[str]:
+    return Path(__file__).with_name(f"{name}_questions.txt").read_text(encoding="utf-8").splitlines()
+
+
+def test_questions_in_german_french_spanish_and_polish_are_not_english() -> None:
+    foreign = questions("foreign")
+    assert len(foreign) == 100
+    assert sum(map(is_english, foreign)) <= 5
+
+
+def test_english_questions_and_keywords_are_english() -> None:
+    assert [question for question in questions("english") if not is_english(question)] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Сколько стоит билет?", False),
+        ("博物館は何時に開きますか", False),
+        ("متى يفتح المتحف؟", False),
+        ("\u03c0", True),
+        ("東京 tower opening hours", True),
+        ("Who said 'Ich bin ein Berliner'?", True),
+        ("", True),
+    ],
+)
+def test_letters_of_another_script_are_not_english_unless_they_are_few(question: str, expected: bool) -> None:
+    assert is_english(question) is expected
