@@ -42,6 +42,7 @@ def test_a_postponed_import_is_worthwhile_once_the_budget_is_spent() -> None:
     absent = PostponedImport("this", 10)
     assert [absent.is_worth(n) for n in (6, 4, 0, 1)] == [False, False, False, True]
     assert PostponedImport("sys", 10).is_worth(1)
+    assert not PostponedImport("not installed", 10).is_worth(99)
 
 
 def test_gelu_agrees_with_the_error_function() -> None:
