@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 TARGET ?= list
 SECONDS ?= 600
 
-.PHONY: help demo install dev test lint reliability reliability-nightly fuzz wheel clean
+.PHONY: help demo install dev test lint reliability reliability-nightly fuzz wheel container clean
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -50,6 +50,9 @@ wheel: dev ## build the wheel and try it from another folder
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(BIN)/python scripts/wheel_smoke.py dist/*.whl
 
+container: wheel ## build the container image spanwise, by the steps of Dockerfile
+	docker build --tag spanwise .
+
 clean: ## remove everything that these commands create
 	rm -rf .venv .demo .fuzz .links build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
@@ -64,7 +67,7 @@ clean: ## remove everything that these commands create
 	@touch $@
 
 .venv/installed: .venv/torch pyproject.toml
-	$(UV) --editable . || $(PIP) --editable .
+	$(UV) --editable '.[models]' || $(PIP) --editable '.[models]'
 	@touch $@
 
 .venv/installed-dev: .venv/torch pyproject.toml

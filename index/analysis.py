@@ -8,7 +8,8 @@ Both go through the same rules, whose settings are stored with the index:
   (`She's` is she);
 - Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese: overlapping pairs of characters, a lone character by
   itself;
-- the Snowball English stemmer, for other languages too, because the language of a text is unknown.
+- the Snowball stemmer of the document's language (`languages.py`); a question is stemmed by each language of
+  the index.
 
 Passages keep their stop words. A question drops them unless nothing else is left, so "Who?" and "to be or not
 to be" still have results.
@@ -21,18 +22,21 @@ from calendar import month_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cache, lru_cache
-from unicodedata import category, combining, normalize
+from functools import cache, cached_property, lru_cache
+from unicodedata import category, normalize
 
 from spanwise.errors import ModelMismatch
 
-_RULES = "3"  # increase it when the same text would give other terms
-_READ_RULES = ("2", _RULES)  # an index with the older ones answers until the next sync; 10\u2076 is 106 there
+_RULES = "4"  # increase it when the same text would give other terms
+# An index with the older ones answers until the next sync; 10\u2076 is 106 in "2", all is English in "3".
+_READ_RULES = ("2", "3", _RULES)
 _LONGEST_STEMMED = 64  # longer runs are data such as hashes or base64, not words
 _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
 _MAX_EXTENDERS = 30
 NAME = "/"  # before a term: the term as a part of a document's path
+LANGUAGE = "@"  # before a code: a term of all passages in this language; those in English have none
+ENGLISH = "en"
 NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 # Anything but Latin letters and common punctuation, which can be folded one by one.
 _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
@@ -47,7 +51,7 @@ _HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # LeaseOsl
 _DIGEST = re.compile(r"[0-9a-f-]{20,}", re.I)
 _LONE = re.compile(r"\A[0-9]{1,3}\b\W*")
 _MONTH = re.compile(r"\b(?:19|20)[0-9]{2}\W(0[1-9]|1[0-2])\b(?:\W[0-3][0-9]\b)?")
-_PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
+PLAIN_WORDS = re.compile(r"[^\W_]+(?:'[^\W_]+)?")  # in text without rare characters
 
 # Letters of scripts written without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese, and
 # Korean, where there is none between a word and its particles. The Katakana middle dot U+30FB is a separator
@@ -106,40 +110,6 @@ STOP_WORDS: frozenset[str] = frozenset(
     + _CONTRACTIONS.split()
 )
 
-# Function words and verbs of questions, without accents. Those after the bar are also English words, or are
-# frequent in names.
-_GERMAN = """
-    wer wem wie wo wann warum weshalb welche welcher welchen welchem woher wohin wozu wieviel wieviele ich
-    wir ihr mich mir sich mein das ein eine einen einem jemand etwas ist sind werden wurde habe haben kann
-    konnen darf durfen muss gibt gilt kostet kommt steht liegt dauert bekomme hast hat heisst bedeutet
-    lasst beschreibe und nicht fur fuer zum zur bei auf nach noch schon uber wenn
-    | der die den dem des du sie es was im in am an zu mit aus bis hier alle viel unter
-"""
-_FRENCH = """
-    qui que quoi quel quelle quels quand combien pourquoi lequel je tu vous nous elle mon une cette quelqu
-    est sont suis avons avez peut peux puis dois doit faut existe coute ferme trouve decris expliquez dis dans
-    avec sous deja toutes
-    | ou comment il on te se me moi le la les l un des du de d j t au aux en ma mes son sa ce qu y ont a
-    as ai va fait faire par pour sur plus donne montre liste
-"""
-_SPANISH = """
-    que quien cual cuales como cuando donde adonde cuanto cuantos cuantas esta eso hacer hace hacen tengo
-    tiene tienen tenemos puedo puede pueden podrias debo desde antes pasa existe abren significa necesito
-    cuesta funciona dime muestra enumera
-    | es el la los las un una de del al en con por para si no se mi me te he hay ha has fue son este hasta
-    cerca ya va a
-"""
-_POLISH = """
-    kto kogo komu co czego czym czy gdzie skad dokad kiedy jak jaki jaka jakie jakim jakiego ktory ktore
-    ktorym ktorej ile dlaczego mam macie moge mozna byla trzeba zostal kosztuje trwa oznacza dziala robic
-    prosze wymien opisz pokaz powiedz dla przez juz
-    | jest sa sie w i z na od po pod za o ten ta te ma mi tu to do by on
-"""
-_FOREIGN = [
-    [frozenset(words.split()) for words in language.split("|")]
-    for language in (_GERMAN, _FRENCH, _SPANISH, _POLISH)
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Token:
@@ -156,25 +126,52 @@ class Token:
 
 @dataclass(frozen=True)
 class Analyzer:
-    """Makes index terms and remembers the stems of words."""
+    """Makes index terms and remembers the stems of words.
 
-    _stems: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    languages: by which words are stemmed, the most frequent first
+    """
+
+    languages: tuple[str, ...] = (ENGLISH,)
+    _stems: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
+
+    def in_languages(self, *languages: str) -> Analyzer:
+        """The analyzer for these languages; both remember the same stems."""
+        return self if languages == self.languages else Analyzer(languages, self._stems)
+
+    @cached_property
+    def by_language(self) -> tuple[Analyzer, ...]:
+        """An analyzer for each language; a passage is in one of them."""
+        return tuple(self.in_languages(language) for language in self.languages)
 
     def terms(self, text: str) -> list[str]:
-        """The index terms of a passage, in text order, with repetitions; plain forms of numbers follow.
+        """The terms of a text, in text order, with repetitions; plain forms of numbers follow.
 
         >>> Analyzer().terms("The ship's twenty-five sailors paid 1,249.50")
         ['the', 'ship', 'twenti', 'five', 'sailor', 'paid', '1', '249', '50', '1249', '5']
         """
         grouped = _GROUPED.findall(text) if "," in text else []
         plain = [f"{Decimal(number.replace(',', '')).normalize():f}" for number in grouped]
-        return self._terms(_plain_words(folded(" ".join([text, *plain]))))
+        return self._terms(plain_words(" ".join([text, *plain])))
+
+    def passage_terms(self, text: str) -> list[str]:
+        """The terms that the index holds for a passage in the analyzer's language."""
+        return [
+            *self.terms(text),
+            *(LANGUAGE + language for language in self.languages if language != ENGLISH),
+        ]
 
     def question_terms(self, question: str) -> list[str]:
         """The terms of a question without stop words, unless nothing else is left."""
-        words = _plain_words(folded(question))
-        content = [word for word in words if word not in STOP_WORDS]
-        return self._terms(content or words)
+        return self._terms(self.question_words(question))
+
+    def question_words(self, question: str) -> list[str]:
+        """The words of a question without stop words, unless nothing else is left."""
+        words = plain_words(question)
+        return [word for word in words if word not in STOP_WORDS] or words
+
+    def stems(self, word: str) -> tuple[str, ...]:
+        """The index terms of one folded word, one for each language that has another."""
+        return tuple(dict.fromkeys(each.term(word) for each in self.by_language))
 
     def name_terms(self, document_id: str) -> frozenset[str]:
         """The terms of a document's name, without stop words and single letters; see `name_of`.
@@ -183,7 +180,7 @@ class Analyzer:
         ['7', 'flat', 'leas', 'oslo', 'osloflat']
         """
         name = name_of(document_id)
-        words = _plain_words(folded(f"{name} {_HUMPS.sub(' ', name)}"))
+        words = plain_words(f"{name} {_HUMPS.sub(' ', name)}")
         return frozenset(
             self.term(word)
             for word in words
@@ -201,10 +198,10 @@ class Analyzer:
         return [Token(word, whole.starts[start], whole.ends[end - 1]) for word, start, end in spans]
 
     def term(self, word: str) -> str:
-        """The index term of one folded word."""
+        """The index term of one folded word in the first language."""
         if len(word) > _LONGEST_STEMMED:
             return word
-        term = self._stems.get(word)
+        term = self._known.get(word)
         return self._remember(word) if term is None else term
 
     def settings(self) -> dict[str, str]:
@@ -225,18 +222,24 @@ class Analyzer:
                 )
         return analyzer
 
+    @cached_property
+    def _known(self) -> dict[str, str]:
+        return self._stems.setdefault(self.languages[0], {})
+
     def _terms(self, words: Sequence[str]) -> list[str]:
-        known = self._stems.get
+        if len(self.languages) > 1:
+            return [term for word in words for term in self.stems(word)]
+        known = self._known.get
         return [known(word) or self.term(word) for word in words]
 
     def _remember(self, word: str) -> str:
         # A stemmer is not thread-safe, so each word gets a new one.
         from Stemmer import Stemmer
 
-        if len(self._stems) >= _MAX_REMEMBERED:
-            self._stems.clear()
-        term: str = Stemmer("english", 0).stemWord(word)
-        self._stems[word] = term
+        if len(self._known) >= _MAX_REMEMBERED:
+            self._known.clear()
+        term: str = Stemmer(self.languages[0], 0).stemWord(word)
+        self._known[word] = term
         return term
 
 
@@ -255,33 +258,9 @@ def name_of(document_id: str) -> str:
     return _MONTH.sub(lambda date: f"{date[0]} {month_name[int(date[1])]}", " ".join(filter(None, words)))
 
 
-def is_english(question: str) -> bool:
-    """False for a question in another script, or in German, French, Spanish or Polish, also without accents.
-
-    Their function words are signs, English ones are signs against them. Names and titles have too few.
-
-    >>> is_english("Wo ist der Schluessel?"), is_english("El Paso, error E4012")
-    (False, True)
-    """
-    plain = "".join(c for c in normalize("NFKD", folded(question)) if not combining(c))
-    letters = list(filter(str.isalpha, plain))
-    if "\u00bf" in plain or sum(letter > "\u024f" for letter in letters) > max(1, len(letters) / 2):
-        return False
-    words = _PLAIN_WORDS.findall(plain.replace("'", " ").replace("\u0142", "l"))
-    is_asked = "?" in plain
-    for certain, possible in _FOREIGN:
-        sure = certain.intersection(words)
-        if sure or (is_asked and possible.issuperset(words[:1])):
-            n_signs = sum(2 + (len(word) > 4) for word in sure)  # a longer word is enough
-            n_signs += len(possible.intersection(words) - STOP_WORDS) + is_asked
-            english = STOP_WORDS.intersection(words) - (possible if sure else {"a", "on"})
-            if n_signs - 3 * len(english) >= 3:
-                return False
-    return True
-
-
-def _plain_words(text: str) -> list[str]:
-    """The words of folded text without their spans; much faster for text without rare characters."""
+def plain_words(text: str) -> list[str]:
+    """The folded words of a text without their spans; much faster for text without rare characters."""
+    text = folded(text)
     pattern = _word_pattern(text)
     if pattern.groups:
         return [word for word, _, _ in _words(text)]
@@ -309,7 +288,7 @@ def _word_pattern(text: str) -> re.Pattern[str]:
     if text.isascii():
         return _ASCII_WORDS
     is_rare = _UNUSUAL.search(text) and _rare().search("".join(NOT_ASCII.findall(text)))
-    return _unicode_words() if is_rare else _PLAIN_WORDS
+    return _unicode_words() if is_rare else PLAIN_WORDS
 
 
 @cache

@@ -18,10 +18,10 @@ from spanwise.errors import FormatTooNew, IndexCorrupt
 
 from .analysis import Analyzer
 from .files import publish, write_file
+from .languages import stored_terms
 from .maxsim.codebook import Codebook
 from .passage_rows import StoredRows
 from .protocol import Ids
-from .schema import indexed_text
 from .snapshot import Snapshot
 from .writer import Writer
 
@@ -104,8 +104,9 @@ def copy_documents(
         snapshot = sources[place]
         passages = snapshot.passages(snapshot.passage_ids_of([name]).tolist())
         passages.sort(key=lambda passage: (passage.start, passage.end))
-        terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
-        ids = writer.put(snapshot.document(name), passages, terms, states[name])
+        document = snapshot.document(name)
+        terms = [*stored_terms(document, passages, analyzer)]
+        ids = writer.put(document, passages, terms, states[name])
         staged.setdefault(place, []).extend(zip((passage.id for passage in passages), ids, strict=True))
         n_staged += len(ids)
         if sum(map(len, staged.values())) >= COPIED_TOGETHER:

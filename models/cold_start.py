@@ -2,8 +2,8 @@
 
 Importing torch takes about as long as numpy needs for some thousand tokens. So a model over the base is
 computed in numpy until a process has spent that many tokens on questions and the passages read for them.
-After that, and for passages that are indexed, torch computes it. numpy computes in float32: results differ
-from those of torch by the precision that torch chooses for the processor.
+After that, and for passages that are indexed, torch computes it; without torch, numpy does. numpy computes in
+float32: results differ from those of torch by the precision that torch chooses for the processor.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from spanwise.errors import ModelRejected
-from spanwise.postponed import PostponedImport
+from spanwise.postponed import PostponedImport, is_installed
 
-from .batching import Ids, OnProgress, PackedTokens, Vectors, no_progress, parts
+from .batching import Ids, OnProgress, PackedTokens, Vectors, joined, no_progress, parts
 from .model_files import find_base, is_token_model, model_digest, model_folder
 from .numpy_bert import EVIDENCE_HEAD, NumpyBert
 from .token_model import read_settings
-from .tokenizer import FastTokenizer, TokenRows, packed_rows
+from .tokenizer import FastTokenizer, TokenRow, TokenRows, packed_rows
 
 if TYPE_CHECKING:
     from .encoder import TokenEncoder
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     TorchTokenEncoder = TokenEncoder | ThirdPartyTokenEncoder
 
 TORCH = PostponedImport("torch", budget=6144)  # tokens
+BATCH = 32  # passages that numpy computes at once
 
 
 class Scores(Protocol):
@@ -89,18 +90,26 @@ class NumpyFirstTokenEncoder:
         bert = self._bert
         if not bert or TORCH.is_worth(sum(map(len, rows))):
             return self._torch_encoder.encode_questions(texts)
-        if not rows:
-            return []
-        tokens, places = packed_rows(rows)
-        vectors = self._projection(bert.states(tokens)[places])
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        return parts(vectors, [len(row.places) for row in rows])
+        return self._computed(bert, rows) if rows else []
 
     def encode_passages(
         self, texts: Sequence[str], on_progress: OnProgress = no_progress
     ) -> tuple[Vectors, Ids]:
         """See `TokenEncoder`."""
-        return self._torch_encoder.encode_passages(texts, on_progress)
+        bert = self._bert
+        if not bert or is_installed(TORCH.module):
+            return self._torch_encoder.encode_passages(texts, on_progress)
+        vectors: list[Vectors] = []
+        for start in range(0, len(texts), BATCH):
+            vectors += self._computed(bert, self._rows.of(texts[start : start + BATCH]))
+            on_progress(len(vectors))
+        return joined(vectors, self.width)
+
+    def _computed(self, bert: NumpyBert, rows: Sequence[TokenRow]) -> list[Vectors]:
+        tokens, places = packed_rows(rows)
+        vectors = self._projection(bert.states(tokens)[places])
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return parts(vectors, [len(row.places) for row in rows])
 
     @cached_property
     def _torch_encoder(self) -> TorchTokenEncoder:

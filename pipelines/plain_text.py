@@ -14,7 +14,7 @@ from spanwise.types import Answer, AnswerSpan, Computed, Passage, Span, Spelling
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
 from ..corpora.reading import BY_SUFFIX
-from ..index.analysis import is_english
+from ..index.languages import is_english
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -2,7 +2,7 @@
 
 The small built-in reader, "fast", and those trained from the built-in base are stored as differences from
 that base. "builtin" reads the best passages again with a larger reader, stored in 4 bits. It is "fast" where
-the file of the larger one is missing, or the environment variable SPANWISE_READER is "fast".
+the file of the larger one or torch is missing, or the environment variable SPANWISE_READER is "fast".
 """
 
 from __future__ import annotations

@@ -53,14 +53,15 @@ class Scorer(Protocol):
 
 
 class Encoder(Protocol):
-    """A model that gives one vector per text.
+    """A model that gives one vector per text."""
 
-    digest: covers everything that vectors depend on: weights, pooling, layers, prompts, similarity.
-    width: the number of dimensions.
-    """
+    @property
+    def digest(self) -> str:
+        """Covers everything that vectors depend on: weights, pooling, layers, prompts, similarity."""
 
-    digest: str
-    width: int
+    @property
+    def width(self) -> int:
+        """The number of dimensions."""
 
     def encode_questions(self, texts: Sequence[str]) -> Floats:
         """One unit vector per question: (len(texts), width) float32."""

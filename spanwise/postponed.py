@@ -2,6 +2,8 @@
 
 import sys
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 
 
 @dataclass(slots=True)
@@ -20,9 +22,15 @@ class PostponedImport:
     def is_worth(self, work: int) -> bool:
         """True if the module is imported already, or the rest of the budget is too small for this work.
 
-        Otherwise the work is subtracted from the budget.
+        Otherwise the work is subtracted from the budget. False for a module that is not installed.
         """
         if self.module in sys.modules or work > self.budget:
-            return True
+            return is_installed(self.module)
         self.budget -= work
         return False
+
+
+@cache
+def is_installed(module: str) -> bool:
+    """True for a module that can be imported; it is not imported."""
+    return find_spec(module) is not None

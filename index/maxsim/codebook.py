@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spanwise.postponed import PostponedImport
+from spanwise.postponed import PostponedImport, is_installed
 
 from ..protocol import Array, Doubles, Floats, Ids, Shorts
 from ..segment import Segment
@@ -347,8 +347,10 @@ class Nearest:
     def __call__(self, vectors: Floats) -> Ids:
         """(T,) the row of the nearest centroid of each of the (T, width) vectors.
 
-        argmin_c |x - c|^2 = argmax_c <x, c> - |c|^2 / 2, over the groups that are searched.
+        argmin_c |x - c|^2 = argmax_c <x, c> - |c|^2 / 2, over the groups searched; all without torch.
         """
+        if not is_installed("torch"):
+            return _all(self.centroids)(vectors)
         import torch
 
         members = torch.from_numpy(self.centroids[self.rows])

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from spanwise.types import Answer, Hit, Passage, Summary
@@ -306,10 +307,11 @@ def context_of(history: Sequence[Turn], snapshot: Snapshot, analyzer: Analyzer) 
 def quote_of(text: str, snapshot: Snapshot, analyzer: Analyzer) -> tuple[Passage, str] | None:
     """The first passage that holds a text, with it; None for words that no passage holds in this order."""
     words = " ".join(text.split())
-    terms = list(dict.fromkeys(analyzer.terms(words)))
-    if len(terms) < MIN_QUOTED:
+    by_language = [list(dict.fromkeys(each.terms(words))) for each in analyzer.by_language]
+    if len(by_language[0]) < MIN_QUOTED:
         return None
-    ids = snapshot.postings().passages_with(terms).tolist()[:MAX_HOLDING]
+    found_ids = chain.from_iterable(map(snapshot.postings().passages_with, by_language))
+    ids = [int(number) for number in dict.fromkeys(found_ids)][:MAX_HOLDING]
     holding = (each for each in snapshot.passages(ids) if words in " ".join(each.text.split()))
     return next(((passage, words) for passage in holding), None)
 

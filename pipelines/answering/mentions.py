@@ -138,7 +138,8 @@ def _mentioning(
         return
     form = (lambda word: word) if is_exact else analyzer.term
     pattern = _pattern(tokens, tokens if is_exact else content, form, "s?" if is_exact else "")
-    ids = snapshot.postings().passages_with([analyzer.term(token.word) for token in content])
+    by_language = [[each.term(token.word) for token in content] for each in analyzer.by_language]
+    ids = np.unique(np.concatenate([*map(snapshot.postings().passages_with, by_language)]))
     if among is not None:
         ids = np.intersect1d(ids, among)
     bounds: dict[str, list[int]] = {}

@@ -18,7 +18,7 @@ from spanwise.types import ClusterOptions, DocumentWarning, SyncReport
 from ..folders import FOLDER_NAME
 from ..json_records import sync_record
 from ..library.library import Library
-from ..library.loaded_models import command
+from ..library.loaded_models import command, sent_to
 from ..open import open, open_index
 from ..parsing.ocr import OcrMode, use_ocr
 from ..plain_text import one_line
@@ -45,7 +45,7 @@ def index(
         str | None,
         Option(
             metavar="NAME",
-            help="Keep dense vectors, for --retriever hybrid: base, a folder, or name@revision.",
+            help="Keep dense vectors, for --retriever hybrid: base, a folder, name@revision or ollama:MODEL.",
         ),
     ] = None,
     colbert: Annotated[
@@ -74,6 +74,8 @@ def index(
 ) -> None:
     """Index folders: add new files, update changed ones, delete removed ones."""
     cluster = ClusterOptions(ray)
+    if host := sent_to(model, ""):
+        say(f"each passage and question is sent to {host}")
     if folders:
         library = open(folders, index, model, colbert=colbert, shards=shards, cluster=cluster, ocr=ocr)
     else:

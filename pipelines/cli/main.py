@@ -24,7 +24,8 @@ from ...reader.generators.protocol import OLLAMA, OPENAI
 ClickException: Any = next(c for c in BadParameter.__mro__ if c.__name__ == "ClickException")
 CONFIG = Path("spanwise.toml")
 SERVERS = ("base_url", "ray", "record")  # options that name where documents are sent or written
-MODELS = ("reader", "generator")  # options whose value may name a model of a server
+MODELS = ("reader", "generator", "model")  # options whose value may name a model of a server
+OPTIONAL = ("torch", "transformers", "sentence_transformers", "sklearn")  # packages that training needs
 INTERRUPTED = 130
 HELP_ALL = "--help-all"
 HELP = "Question answering over your own documents. Every answer is an exact quote with its location."
@@ -164,6 +165,10 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except ModuleNotFoundError as error:
+        if error.name not in OPTIONAL:
+            raise
+        _fail(f"{error}; install it with: pip install 'spanwise[train]'", 1)
     except (SpanwiseError, OSError) as error:  # such as a full disk, a missing permission
         _fail(str(error), 1)
     if code == INTERRUPTED:  # typer returns it for Ctrl-C

@@ -20,7 +20,8 @@ from ...corpora.passages import passages_at, split
 from ...corpora.sentences import trimmed
 from ...eval.questions import TYPES, VERDICTS, FolderQuestion
 from ...index.analysis import Analyzer
-from ...index.schema import FileState, indexed_text
+from ...index.languages import stored_terms
+from ...index.schema import FileState
 from ...index.store import Store
 from ...index.writer import Writer
 from ..folders import is_index, resolve_index, roots_setting
@@ -203,7 +204,7 @@ def put_document(
     writer: Writer, analyzer: Analyzer, document: Document, passages: Sequence[Passage]
 ) -> list[int]:
     """The ids of the passages, after putting the document into the next commit."""
-    terms = [analyzer.terms(indexed_text(passage)) for passage in passages]
+    terms = [*stored_terms(document, passages, analyzer)]
     return writer.put(document, passages, terms, FileState(len(document.text), 0, document.sha256))
 
 

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from spanwise.errors import IndexEmpty, ModelNotFound, ModelRejected
+from spanwise.errors import IndexEmpty, ModelNotFound, ModelRejected, needing
 from spanwise.types import QUOTE, AskOptions, SearchOptions
 
 from ...models.model_files import BUILTIN
@@ -21,7 +21,7 @@ from ...reader.generators.protocol import (
     Generator,
     is_generator,
 )
-from ...reader.generators.server import is_loopback, ollama_url
+from ...reader.generators.server import OllamaEncoder, is_loopback, ollama_url
 from ...retrieval.retrievers import stages_of
 from ..folders import user_cache
 
@@ -60,12 +60,21 @@ def model_setting(name: str, kind: ModelKind | None = None) -> str:
 
     With a kind, ModelNotFound or ModelRejected for a model that cannot be used as that kind.
     """
-    from ...models.model_files import absolute_name, model_digest
+    from ...models.model_files import absolute_name
 
     absolute = absolute_name(name)
     if kind is not None:
-        model_digest(absolute, kind)
+        digest_of(absolute, kind)
     return absolute
+
+
+def digest_of(name: str, kind: ModelKind) -> str:
+    """The digest of a model's files, or that a server says; ModelNotFound or ModelRejected without one."""
+    if kind == "encoder" and name.startswith(OLLAMA):
+        return OllamaEncoder(name.removeprefix(OLLAMA)).digest
+    from ...models.model_files import model_digest
+
+    return model_digest(name, kind)
 
 
 def split_rerank(retriever: str, rerank: str = "") -> tuple[str, str]:
@@ -131,11 +140,14 @@ class LoadedModels:
         self._digests: dict[tuple[str, str], str] = {}
         self._loading = RLock()  # a sync and a search may want the same model at once
 
+    @needing("models")
     def encoder(self, name: str = "") -> Encoder:
         """The encoder of that name, by default that of the index; IndexEmpty for an index without one."""
+        name = name or self._index_model(MODEL, "dense vectors", "--model base")
+        if name.startswith(OLLAMA):
+            return self._load_model("encoder", name, lambda name: OllamaEncoder(name.removeprefix(OLLAMA)))
         from ...models.encoder import load_encoder
 
-        name = name or self._index_model(MODEL, "dense vectors", "--model base")
         return self._load_model("encoder", name, load_encoder)
 
     def token_encoder(self, name: str = "") -> TokenEncoder:
@@ -169,6 +181,7 @@ class LoadedModels:
 
         return self._load_model("reader", reader, partial(load_reader, split=passage_sentences))
 
+    @needing("models")
     def cross_encoder(self, name: str) -> Scorer:
         """The model that re-ranks."""
         from ...models.cross_encoder import load_cross_encoder
@@ -196,9 +209,7 @@ class LoadedModels:
 
     def digest(self, kind: ModelKind, name: str) -> str:
         """The digest of a model's files: as they were when it was loaded, or as they are now."""
-        from ...models.model_files import model_digest
-
-        return self._digests.get((kind, name)) or model_digest(name, kind)
+        return self._digests.get((kind, name)) or digest_of(name, kind)
 
     def n_encoded(self, key: str, stored: Mapping[str, int]) -> int:
         """The number of passages with vectors of the model that a setting names; 0 without one.
@@ -252,6 +263,7 @@ class LoadedModels:
             )
         return name
 
+    @needing("models")
     def _load(self, kind: str, name: str, load: Callable[[str], T]) -> T:
         with self._loading:
             if (kind, name) not in self._loaded:
@@ -259,12 +271,10 @@ class LoadedModels:
             return cast("T", self._loaded[kind, name])
 
     def _load_model(self, kind: ModelKind, name: str, load: Callable[[str], T]) -> T:
-        from ...models.model_files import model_digest
-
         def load_between_digests(name: str) -> T:
-            before = model_digest(name, kind)
+            before = digest_of(name, kind)
             model = load(name)
-            after = model_digest(name, kind)
+            after = digest_of(name, kind)
             self._digests[kind, name] = before if before == after else f"{before} {after}"
             return model
 

@@ -31,6 +31,7 @@ from spanwise.types import (
 )
 
 from ...index.analysis import Analyzer
+from ...index.languages import languages_of
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...models.model_files import BUILTIN, FAST
@@ -71,13 +72,22 @@ class OpenCommit:
 
     digest: str
     snapshot: Snapshot
-    analyzer: Analyzer
+    of_index: Analyzer
     models: LoadedModels
-    terms_of: Terms
     is_held: bool = False
     _retrievers: dict[tuple[object, ...], Retriever] = field(default_factory=dict)
     _selected: tuple[Filter, Selection] | None = None
     _answerer: tuple[object, Answerer] | None = None
+
+    @cached_property
+    def analyzer(self) -> Analyzer:
+        """The analyzer for the languages of the commit."""
+        return self.of_index.in_languages(*languages_of(self.snapshot.postings()))
+
+    @cached_property
+    def terms_of(self) -> Terms:
+        """The terms of a passage; those of recently used ones are kept."""
+        return lru_cache(CACHED_PASSAGES)(self.analyzer.terms)
 
     @cached_property
     def tables(self) -> TableFinder:
@@ -297,7 +307,6 @@ class OpenCommits:
         self._commit: OpenCommit | None = None
         self._lock = RLock()
         self._depth = 0
-        self._terms_of = lru_cache(CACHED_PASSAGES)(lambda text: self.analyzer.terms(text))
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -338,7 +347,7 @@ class OpenCommits:
             digest = self._store.commit_digest()
             snapshot = self._store.snapshot()
             if self._store.commit_digest() == digest:
-                return OpenCommit(digest, snapshot, self.analyzer, self._models, self._terms_of)
+                return OpenCommit(digest, snapshot, self.analyzer, self._models)
             snapshot.close()
 
 

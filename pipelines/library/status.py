@@ -40,12 +40,15 @@ if TYPE_CHECKING:
 LANGUAGE = "the built-in models read English"
 ABSENT = "file not there now"
 BUILT_IN = {None, "base", "dpr", "builtin"}  # names of encoders
+# The package that shows an extra.
 EXTRAS = {
+    "models": "torch",
+    "train": "sklearn",
     "serve": "uvicorn",
     "mcp": "mcp",
     "llm": "xllamacpp",
     "ocr": "rapidocr",
-}  # the package that shows an extra
+}
 Record = dict[str, Any]
 
 

@@ -25,7 +25,8 @@ from ...corpora.readers.pdf import page_boxes, page_picture, page_png, waiting_p
 from ...corpora.readers.scan import Engine, Picture, RecognisedPage, recognise
 from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
-from ...index.schema import document_from_row, document_structure, indexed_text
+from ...index.languages import stored_terms
+from ...index.schema import document_from_row, document_structure
 
 MAX_HEADER = 64 * 2**20  # bytes
 MAX_BLOCK = 256 * 2**20
@@ -144,7 +145,7 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
             return ({"skipped": parsed.reason},)
         document = parsed
     passages = split(document)
-    terms = "\n".join(" ".join(analyzer.terms(indexed_text(passage))) for passage in passages)
+    terms = "\n".join(" ".join(words) for words in stored_terms(document, passages, analyzer))
     places = json.dumps(places_of(passages)).encode()
     return document_structure(document), document.text.encode(), places, terms.encode()
 

@@ -51,8 +51,12 @@ class Question:
 
     @cached_property
     def terms(self) -> frozenset[str]:
-        """The terms that are searched for."""
-        return frozenset(self._analyzer.question_terms(self.text))
+        """The terms that are searched for; of the stems of a word in several languages those that occur."""
+        stems = [self._analyzer.stems(word) for word in self._analyzer.question_words(self.text)]
+        df = self._snapshot.postings().statistics(chain.from_iterable(stems)).df
+        return frozenset(
+            chain.from_iterable([each for each in word if df[each]] or word[:1] for word in stems)
+        )
 
     @cached_property
     def content(self) -> set[str]:

@@ -30,10 +30,10 @@ def spelling_of(typed: str, snapshot: Snapshot, analyzer: Analyzer, understood: 
     """
     question = understood or typed
     tokens = [token for token in analyzer.tokens(question) if token.word not in FUNCTION_WORDS]
-    terms = {analyzer.term(token.word) for token in tokens}
+    terms = {term for token in tokens for term in analyzer.stems(token.word)}
     df = snapshot.postings().statistics({*terms, *(NAME + term for term in terms)}).df
     known = {term for term in terms if df[term] or df[NAME + term]}
-    unknown = [token for token in tokens if analyzer.term(token.word) not in known]
+    unknown = [token for token in tokens if known.isdisjoint(analyzer.stems(token.word))]
     misspelled = [token for token in unknown if _is_misspelled(question, token, analyzer)]
     closest = {token.start: _closest(token.word, snapshot, analyzer) for token in misspelled}
     n_replaced = sum(word is not None for word in closest.values())
@@ -79,11 +79,11 @@ def _closest(typed: str, snapshot: Snapshot, analyzer: Analyzer) -> str | None:
     ids = {number for term in terms for number in postings.first_passages(term, N_PASSAGES)}
     passages = snapshot.passages(sorted(ids))
     counts = Counter(token.word for passage in passages for token in analyzer.tokens(passage.readable))
-    words = [word for word in counts if analyzer.term(word) in terms]
+    words = [word for word in counts if not {*analyzer.stems(word)}.isdisjoint(terms)]
     edits = prefix_distances(typed, words)[:, -1].tolist()
     df = postings.statistics(terms).df
     ranked = [
-        (n_edits, -df[analyzer.term(word)], -counts[word], word)
+        (n_edits, -max(df.get(term, 0) for term in analyzer.stems(word)), -counts[word], word)
         for n_edits, word in zip(edits, words, strict=True)
         if n_edits <= max_edits
     ]

@@ -1,4 +1,4 @@
-"""Servers of chat models: those that speak OpenAI's protocol, and Ollama.
+"""Servers of chat models: those that speak OpenAI's protocol, and Ollama, also for embeddings.
 
 OpenAI's protocol is that of LM Studio, vLLM, llama.cpp, `transformers serve` and many more. Prompts are sent
 only to the server's address: redirects are not followed. The key of SPANWISE_API_KEY goes to the server of
@@ -11,13 +11,17 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from spanwise.errors import GenerationFailed
+import numpy as np
+from numpy.typing import NDArray
+
+from spanwise.errors import GenerationFailed, ModelNotFound
 
 from .protocol import OLLAMA, OPENAI, Completion, Message, without_thoughts
 
@@ -33,6 +37,8 @@ RETRIES_S = (0.5, 1.0)  # the waits before a busy server is asked again
 MAX_BYTES = 4_000_000  # of a reply
 MAX_THOUGHTS = 40_000  # characters
 MAX_MESSAGE = 300  # characters of a server's error
+EMBEDDED = 32  # texts of a request
+EMBEDDING_S = 300.0  # for a request
 KEEP_ALIVE = "10m"  # for which Ollama keeps the model in memory
 CHECK_URL = "Name the server's base URL, such as http://127.0.0.1:1234/v1"
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
@@ -299,6 +305,57 @@ class OllamaServer(ChatServer):
             record.get("eval_count") or 0,
             record.get("done_reason") == "length",
         )
+
+
+class OllamaEncoder(OllamaServer):
+    """An embedding model of Ollama, with the interface of `retrieval.protocol.Encoder`."""
+
+    path = "/api/embed"
+
+    def __init__(self, model: str) -> None:
+        super().__init__("", model)
+        self._takes_extras = False
+
+    @property
+    def digest(self) -> str:
+        """The digest of the model; ModelNotFound where the server has none."""
+        if digest := super().digest:
+            return digest
+        raise ModelNotFound(f"{self.url} has no model {self.model}. Start Ollama and pull the model")
+
+    @cached_property
+    def width(self) -> int:
+        """The number of dimensions."""
+        return int(self.encode_questions(["a"]).shape[1])
+
+    def encode_questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """(n, width) float32, rows unit-norm, in the order of the texts; GenerationFailed as `complete`."""
+        return self.encode_passages(texts)
+
+    def encode_passages(
+        self, texts: Sequence[str], on_progress: Callable[[int], None] = lambda done: None
+    ) -> NDArray[np.float32]:
+        """As `encode_questions`; `on_progress` gets the count done."""
+        blocks = []
+        for start in range(0, len(texts), EMBEDDED):
+            blocks.append(self._embedded(texts[start : start + EMBEDDED]))
+            on_progress(start + len(blocks[-1]))
+        return np.concatenate(blocks) if blocks else np.empty((0, self.width), np.float32)
+
+    def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        body = {"model": self.model, "input": list(texts), "keep_alive": KEEP_ALIVE}
+        reply = b"".join(self._lines(body, EMBEDDING_S, time.monotonic() + EMBEDDING_S))
+        try:
+            vectors: NDArray[np.float32] = np.array(json.loads(reply)["embeddings"], np.float32)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self._failed(f"sent no embeddings but {reply[:60]!r}") from None
+        norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not (norms > 0).all() or np.isinf(norms).any():
+            raise self._failed(
+                f"sent embeddings of {vectors.shape} for {len(texts)} texts, or without length"
+            )
+        vectors /= norms
+        return vectors
 
 
 def ollama_url() -> str:

@@ -24,6 +24,7 @@ class FakeServer(ThreadingHTTPServer):
         self.content_type = "text/event-stream"
         self.is_ollama = False
         self.n_read = 9  # tokens of the prompt, in Ollama's count
+        self.vector_of = lambda text: [1.0, 10.0 * text.lower().count("mill")]
 
     def handle_error(self, *args: object) -> None:
         """Say nothing about a client that has enough."""
@@ -38,8 +39,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         model = {"name": "tiny:latest", "model": "tiny:latest", "digest": "0f" * 32}
-        body = json.dumps({"models": [model]}).encode()
-        self.send_response(200 if self.path == "/api/tags" else 404)
+        self._answer(200 if self.path == "/api/tags" else 404, {"models": [model]})
+
+    def _answer(self, status: int, record: dict) -> None:
+        body = json.dumps(record).encode()
+        self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(body)))
         self.end_headers()
@@ -48,6 +52,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         self.server.requests.append((body, self.headers.get("authorization")))
+        if self.path == "/api/embed":
+            self._answer(200, {"embeddings": [self.server.vector_of(text) for text in body["input"]]})
+            return
         status = self.server.statuses.pop(0) if self.server.statuses else 200
         self.send_response(status)
         self.send_header("content-type", "application/json" if status > 200 else self.server.content_type)

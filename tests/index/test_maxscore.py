@@ -84,7 +84,7 @@ def test_windows_are_left_out_without_a_loss(large, k) -> None:
 def test_compiled_code_is_loaded_after_many_rows(large, monkeypatch) -> None:
     index = bm25_index(large, places)
     budget = 3 * (len(large) + lexical.ROWS_PER_QUESTION)
-    monkeypatch.setattr(lexical, "COMPILED", PostponedImport("not imported", budget))
+    monkeypatch.setattr(lexical, "COMPILED", PostponedImport("this", budget))
     before = [index.search([["t3", "t40"]], 10)[0].scores.tolist() for _ in range(3)]
     assert index._compiled is None
     assert index.search([["t3", "t40"]], 10)[0].scores.tolist() == before[0]

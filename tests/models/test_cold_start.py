@@ -26,7 +26,7 @@ TEXTS = ["Who built the mill?", "mill", "", "How many boats sail to the island o
 @pytest.fixture(autouse=True)
 def no_torch(float32: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Torch computes in float32 and counts as not imported."""
-    monkeypatch.setattr(cold_start, "TORCH", PostponedImport("not imported", 10_000))
+    monkeypatch.setattr(cold_start, "TORCH", PostponedImport("this", 10_000))
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +39,10 @@ def reader_model() -> torch.nn.Module:
 
 
 def test_a_postponed_import_is_worthwhile_once_the_budget_is_spent() -> None:
-    absent = PostponedImport("not imported", 10)
+    absent = PostponedImport("this", 10)
     assert [absent.is_worth(n) for n in (6, 4, 0, 1)] == [False, False, False, True]
     assert PostponedImport("sys", 10).is_worth(1)
+    assert not PostponedImport("not installed", 10).is_worth(99)
 
 
 def test_gelu_agrees_with_the_error_function() -> None:

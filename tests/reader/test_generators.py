@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from helpers.chat_server import FakeServer, running_server
 from helpers.tiny_models import SIZES, saved, tiny_encoder
 
+import spanwise
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
 from spanwise.reader.generators import gguf, load_generator, server as chat
 from spanwise.reader.generators.protocol import Completion, completed
@@ -280,3 +282,39 @@ def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     (tmp_path / "a.gguf").write_bytes(b"GGUF")
     with pytest.raises(ExtraMissing, match=r"spanwise\[llm\]"):
         load_generator(str(tmp_path / "a.gguf"))
+
+
+@pytest.fixture
+def embedder(server, monkeypatch) -> chat.OllamaEncoder:
+    monkeypatch.setenv("OLLAMA_HOST", server.url.removesuffix("/v1"))
+    return chat.OllamaEncoder("tiny")
+
+
+def test_an_embedding_model_of_ollama_gives_unit_rows_in_order(server, embedder) -> None:
+    done: list[int] = []
+    vectors = embedder.encode_passages(["mill", *["weir"] * 40], done.append)
+    assert vectors[:2] == pytest.approx(np.array([[0.0995, 0.995], [1, 0]]), abs=1e-3)
+    assert (len(vectors), embedder.width, embedder.digest, done) == (41, 2, "0f" * 32, [32, 41])
+    assert embedder.encode_questions([]).shape == (0, 2)
+    assert server.requests[0][0]["model"] == "tiny"
+
+
+@pytest.mark.parametrize("vector", [[0.0, 0.0], [], "words", [float("nan")], [float("inf")]])
+def test_what_is_no_embedding_is_refused(server, embedder, vector: object) -> None:
+    server.vector_of = lambda text: vector
+    with pytest.raises(GenerationFailed, match="sent"):
+        embedder.encode_questions(["mill"])
+
+
+def test_a_model_that_ollama_has_not_is_not_found(embedder) -> None:
+    with pytest.raises(ModelNotFound, match="has no model other"):
+        _ = chat.OllamaEncoder("other").digest
+
+
+def test_a_folder_is_searched_by_the_vectors_of_ollama(embedder, tmp_path: Path) -> None:
+    for name in ("mill", "weir"):
+        (tmp_path / f"{name}.txt").write_text(f"About the {name}.")
+    with spanwise.open(tmp_path, model="ollama:tiny", colbert="none") as library:
+        library.sync()
+        [best, _] = library.search("Mill?", retriever="dense").hits
+    assert (best.passage.document_id, best.score) == ("mill.txt", pytest.approx(1, abs=0.01))

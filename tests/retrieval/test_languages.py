@@ -1,7 +1,7 @@
 """Documents in other languages are found by their words: whatever the script, the case or the accents' form.
 
 In scripts without spaces a passage is found by pairs of characters, so that others may follow the right one.
-The stemmer is English for every text, because a question does not say in which language its document is.
+The stemmer is English here, as for a document whose language is unsure.
 """
 
 from unicodedata import normalize

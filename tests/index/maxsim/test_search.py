@@ -135,7 +135,7 @@ def test_the_first_questions_are_searched_without_numba_and_found_alike(most: in
     monkeypatch.setattr(search, "CANDIDATES", (most, 0))
     asked = questions(4, n_rows=20)
     compiled = index_in(held(deleted=(3, 4))).search(asked, 5)
-    waiting = PostponedImport("not imported", 1_000_000)
+    waiting = PostponedImport("this", 1_000_000)
     monkeypatch.setattr(search, "NUMBA", waiting)
     monkeypatch.setattr(codebook, "NUMBA", waiting)
     monkeypatch.setitem(sys.modules, "spanwise.index.maxsim.kernels", None)
