@@ -46,8 +46,8 @@ class Features:
         `spans.log_normalizer`.
     missing_name: the idf of the rarest name, number or identifier of the question that neither passage,
         headings, path nor document have, as a share of the highest idf.
-    other_document: the share of the question's idf mass by which the name or title of another document,
-        all of whose words the question has, exceeds the name and title of this one.
+    other_document: where the question names another document, the share of the terms of its name and
+        title in the question, by idf, that this document's name and title lack; 0 if it names none.
     """
 
     margin: float

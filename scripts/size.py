@@ -398,17 +398,17 @@ def figures() -> list[Figure]:
     trees = [parsed(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("tokens and rules outside tests", measured_rules()[1], 312_000),
+        Figure("tokens and rules outside tests", measured_rules()[1], 337_000),
         Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), inf),  # the old count
-        Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 206),
-        Figure("lines of the longest module", max(map(n_lines, source)), 500),
+        Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 216),
+        Figure("lines of the longest module", max(map(n_lines, source)), 510),
         Figure("lines of the longest body", max(map(longest_body, trees)), MAX_BODY),
         Figure("modules in a circle of imports", len(circle(imports())), 0),
         Figure("statements that hold several", sum(len(list(squeezed(tree))) for tree in trees), 0),
         Figure("names of nothing", sum(len(list(names_of_nothing(tree))) for tree in trees), 0),
-        Figure("tokens of tests", sum(map(n_tokens, tests)), 196_000),
-        Figure("words of Markdown pages", n_words(), 15_750),
-        Figure("lines of the page", sum(map(n_lines, page)), 1_580),
+        Figure("tokens of tests", sum(map(n_tokens, tests)), 210_000),
+        Figure("words of Markdown pages", n_words(), 17_200),
+        Figure("lines of the page", sum(map(n_lines, page)), 1_735),
     ]
 
 

@@ -89,7 +89,7 @@ def test_a_declined_question_has_the_number_of_unread_files_and_a_hint(library, 
 
 def test_long_lists_and_texts_are_cut_and_a_refusal_is_short(library, folder, monkeypatch):
     for number in range(120):
-        (folder / f"{number}.txt").write_text("A windmill. " * 400)
+        (folder / f"{number}.txt").write_text(f"{number}: " + "A windmill. " * 400)
     library.sync(vectors=False)
     record = call(library, "ask", question='Which documents mention "windmill"?').structured_content
     assert (record["values"], len(record["computed"]["documents"])) == (["120 documents"], 100)
