@@ -311,9 +311,12 @@ class Answerer:
     def _with_unknown(self, declined: Answer, spelling: Spelling) -> Answer:
         """The declined question with the words that no document mentions, and the number of unread files."""
         where = self.selection.scope.where if self.selection else None
+        missing = unmentioned(spelling, self.snapshot, self.analyzer)
+        if spelling.is_unknown and not missing:  # nothing to look for
+            return replace(declined, nearest=())
         return replace(
             declined,
-            missing_terms=unmentioned(spelling, self.snapshot, self.analyzer),
+            missing_terms=missing,
             unread_files=0 if declined.candidates else count_unread(self.snapshot, where),
         )
 

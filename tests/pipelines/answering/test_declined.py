@@ -7,6 +7,7 @@ from helpers.scripted_reader import asker, by_margin, confined
 
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.json_records import answer_record
+from spanwise.pipelines.plain_text import refusal
 from spanwise.pipelines.understanding.question import content_terms
 from spanwise.types import Answer, Filter
 
@@ -132,3 +133,9 @@ def test_a_declined_question_in_another_language_has_a_hint(library, question, h
 def test_an_answer_has_no_hint(library):
     [answer] = asker(library, ("Ada Rook", 9.0, 0.0)).answer(["Wer hat the mill gebaut?"])
     assert answer_record(answer)["hint"] == ""
+
+
+def test_a_question_without_a_word_to_look_for_quotes_nothing(library):
+    answer = declined(library, ("Ada Rook", 2.0, 0.0), calibration=by_margin(0.9), question="What can you do?")
+    assert (answer.candidates, answer.nearest) == ((), ())
+    assert refusal(answer).startswith("nothing in this question to look for: ask what the documents say")
