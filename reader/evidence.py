@@ -46,8 +46,8 @@ class Features:
         `spans.log_normalizer`.
     missing_name: the idf of the rarest name, number or identifier of the question that neither passage,
         headings, path nor document have, as a share of the highest idf.
-    other_document: where the question names another document, the share of the terms of its name and
-        title in the question, by idf, that this document's name and title lack; 0 if it names none.
+    other_document: where the question has all words of the name or title of another document, by how much
+        more of the question's idf mass that name and title hold than those of this one; else 0.
     """
 
     margin: float

@@ -225,7 +225,7 @@ def _masses(readings: Readings) -> list[PassageMass]:
 def _other_documents(question: Question, passages: Sequence[Passage], analyzer: Analyzer) -> dict[str, float]:
     """By document, how much less of the question its name holds than that of a document that is named.
 
-    The question has all of the two or more terms of the name, or of the title, of a document that it names.
+    The question has all terms of the name, or of the title, of a document that it names.
     """
     shares: dict[str, float] = {}
     named = 0.0
@@ -236,11 +236,9 @@ def _other_documents(question: Question, passages: Sequence[Passage], analyzer: 
         ]
         share = question.coverage(frozenset().union(*names))
         shares[passage.document_id] = share
-        if any(len(name) > 1 and name <= question.terms for name in names):
+        if any(name and name <= question.terms for name in names):
             named = max(named, share)
-    if not named:
-        return dict.fromkeys(shares, 0.0)
-    return {document_id: max(0.0, 1 - share / named) for document_id, share in shares.items()}
+    return {document_id: max(0.0, named - share) for document_id, share in shares.items()}
 
 
 def _n_agreeing(proposals: Sequence[_Proposal]) -> list[int]:

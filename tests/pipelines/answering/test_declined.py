@@ -136,6 +136,8 @@ def test_an_answer_has_no_hint(library):
 
 
 def test_a_question_without_a_word_to_look_for_quotes_nothing(library):
-    answer = declined(library, ("Ada Rook", 2.0, 0.0), calibration=by_margin(0.9), question="What can you do?")
+    answer = declined(
+        library, ("Ada Rook", 2.0, 0.0), calibration=by_margin(0.9), question="What can you do?"
+    )
     assert (answer.candidates, answer.nearest) == ((), ())
     assert refusal(answer).startswith("nothing in this question to look for: ask what the documents say")
