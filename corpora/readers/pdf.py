@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 from spanwise.errors import DocumentRejected
 from spanwise.types import Heading
 
-from .builder import TextBuilder
+from .builder import TextBuilder, one_line
 from .page_layout import (
     SENTENCE_ENDS,
     Page,
@@ -65,6 +65,7 @@ SURE = 0.6  # the certainty without a remark
 LITTLE = 200  # characters of a page that is a picture
 LONGER = 2  # times that text, before the words of the picture replace it
 MIN_PICTURE = 0.5  # share of such a page
+MAX_ATTACHED = 5  # files that are named
 MAX_OUTLINE_ENTRIES = 5_000
 MAX_HEADING_WORDS = 40
 SECTION_NUMBER = r"(?:(?-i:[0-9][0-9A-Z.]{0,11}|[A-Z]\.?|[IVXLC]{1,6}\.?)[ \t]{1,4})?"
@@ -110,6 +111,8 @@ def read(data: bytes, recognised: Mapping[int, RecognisedPage] | None = None) ->
             raise DocumentRejected("PDF form that only Adobe Reader shows (XFA). Print it to a PDF there")
         builder.headings = find_headings(pdf, builder.text, builder.page_starts)
         title = pdf.get_metadata_value("Title")
+        if attached := _attached(pdf):
+            remarks.append(f"attached files are not read: {', '.join(attached)}")
     return builder.described(
         picture_type(data) or MEDIA_TYPE,
         title,
@@ -122,6 +125,17 @@ def read(data: bytes, recognised: Mapping[int, RecognisedPage] | None = None) ->
             if page.certainty is not None and page.text
         ),
     )
+
+
+def _attached(pdf: PdfDocument) -> list[str]:
+    """The names of the first attached files."""
+    from pypdfium2 import PdfiumError
+
+    try:
+        numbers = range(min(pdf.count_attachments(), MAX_ATTACHED))
+        return [one_line(pdf.get_attachment(number).get_name()) for number in numbers]
+    except PdfiumError:
+        return ["damaged"]
 
 
 def _write_page(builder: TextBuilder, text: str, page: Page) -> None:

@@ -244,3 +244,11 @@ def test_words_broken_at_line_ends_are_rejoined(page: str, expected: str) -> Non
 
 def test_text_that_a_page_does_not_show_is_left_out() -> None:
     assert read(LAYERED, "a.pdf").text == "The rent is 84.\nPets are free."
+
+
+def test_attached_files_are_named_in_a_remark() -> None:
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(pdf_of([["The mill."]]))))
+    writer.add_attachment("terms.txt", b"The rent is 84.")
+    file = BytesIO()
+    writer.write(file)
+    assert read(file.getvalue(), "a.pdf").metadata["remark"] == "attached files are not read: terms.txt"
