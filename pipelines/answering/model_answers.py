@@ -279,6 +279,7 @@ class ModelAnswerer:
             computed=built_in.computed if is_computed else None,
             parts=tuple(spans) if len(spans) > 1 and not is_computed else (),
             alternatives=(),
+            otherwise=(),
             rejected=(),
             steps=(),
             table=None,
