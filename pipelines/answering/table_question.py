@@ -76,6 +76,7 @@ class Condition:
     rows: that hold them.
     is_exact: the words are whole cells.
     exact: the rows in which they are.
+    is_range: the rows go from that of one word to that of another, so their column may be asked for.
     """
 
     column: int
@@ -83,6 +84,7 @@ class Condition:
     rows: frozenset[int]
     is_exact: bool
     exact: frozenset[int] = frozenset()
+    is_range: bool = False
 
 
 @dataclass(frozen=True)
@@ -350,4 +352,4 @@ def _ranged(
     for end in ends:
         tokens |= end.tokens
     others = [condition for condition in conditions if condition not in ends]
-    return [Condition(ends[0].column, tokens, held, True), *others]
+    return [Condition(ends[0].column, tokens, held, True, is_range=True), *others]

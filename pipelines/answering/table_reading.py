@@ -49,7 +49,7 @@ class Reading:
         self.conditions = conditions
         self.match = match
         self.near = question.following(match)
-        self.columns = {condition.column for condition in conditions}
+        self.columns = {condition.column for condition in conditions if not condition.is_range}
         self.explained = {i for condition in conditions for i in condition.tokens}
         self.mentions = [
             replace(mention, tokens=tokens, strength=sum(question.named[mention.column][i] for i in tokens))

@@ -178,3 +178,9 @@ April | 6 | 18 EUR"""
 )
 def test_a_range_of_rows_is_all_of_them(question, value):
     assert asked(question, MONTHS).values == (value,)
+
+
+def test_the_column_of_a_range_may_be_asked_for():
+    assert asked("In which month between January and March were the most jars sold?", MONTHS).values == (
+        "January",
+    )
