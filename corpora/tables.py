@@ -146,11 +146,13 @@ def count_headers(rows: Sequence[Sequence[str]]) -> int:
     """The number of rows at the top that name the columns, by their form.
 
     A row of names has no value such as a number, but for years. A second one follows where the first repeats
-    a name for several columns or leaves one out.
+    a name for several columns or leaves one out. Where each row begins with a key and a colon, none has names.
 
     >>> count_headers([["", "2021", "2022"], ["Costs", "1290", "1310"]])
     1
     >>> count_headers([["Eskery", "14.5"], ["Holm", "11"]])
+    0
+    >>> count_headers([["Name:", "Ada Rook"], ["Town:", "Eskery"]])
     0
     """
     n_headers = 0
@@ -166,7 +168,7 @@ def count_headers(rows: Sequence[Sequence[str]]) -> int:
 
 def _names_columns(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     filled = [cell.strip() for cell in row if cell.strip()]
-    if len(filled) < 2 or not below:
+    if len(filled) < 2 or not below or all(each[0].rstrip().endswith(":") for each in (row, *below)):
         return False
     values = [cell for cell in filled if VALUE.fullmatch(cell)]
     if not values:
