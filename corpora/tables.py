@@ -146,7 +146,7 @@ def count_headers(rows: Sequence[Sequence[str]]) -> int:
     """The number of rows at the top that name the columns, by their form.
 
     A row of names has no value such as a number, but for years. A second one follows where the first repeats
-    a name for several columns or leaves one out. Where each row begins with a key and a colon, none has names.
+    a name for several columns or leaves one out. Where each row begins with a key and a colon, there is none.
 
     >>> count_headers([["", "2021", "2022"], ["Costs", "1290", "1310"]])
     1
