@@ -61,14 +61,8 @@ PAIRS = (
 # The end of a block: a line break before an empty line, a list item, a heading, a row of a table, a date, or
 # a key with its value. A block begins after the sign of its list item.
 BLOCK_END = re.compile(
-    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||[\[(]?(?:\d{1,4}[-/.]\d\d?[-/.]\d{2,4}|\d\d?:\d\d)\b"
+    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||\d{1,4}[-/.]\d\d?[-/.]\d{2,4}\b"
     r"|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$)))"
-)
-# The time and the speaker before a message.
-SPEAKER = re.compile(
-    r"^[\[(]?(?=[\d/.,: -]{0,20}\d:\d\d)[\d/.,: -]{4,24}(?:[ap]\.?m\.?)?[\])]?[ \t]?(?:[-–|] )?"
-    r"(?:<[^<>\n]{1,40}>|[^\n:<>]{1,40}:)[ \t]",
-    re.M | re.I,
 )
 ITEM_SIGN = re.compile(r"[\s#>|*+•-]*(?:\d{1,3}[.)] )?")
 
@@ -160,8 +154,7 @@ class TokenBlocks:
 @lru_cache(512)
 def _blocks(text: str) -> list[tuple[int, int, int]]:
     """Each block: its start, the start of its first word, and the end of its last one."""
-    ends = (match.end() for pattern in (BLOCK_END, SPEAKER) for match in pattern.finditer(text))
-    starts = sorted({0, *ends})
+    starts = [0, *(match.end() for match in BLOCK_END.finditer(text))]
     blocks = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         sign = ITEM_SIGN.match(text, start, end)

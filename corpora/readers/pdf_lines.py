@@ -131,9 +131,14 @@ def _unseen_texts(page: PdfPage) -> set[int]:
         corners = _pixels(page, differs.shape, (left, bottom), (right, top))
         (x, x_end), (y, y_end) = (sorted(edges) for edges in zip(*corners, strict=True))
         area = differs[max(0, y) : max(0, y_end) + 1, max(0, x) : max(0, x_end) + 1]
-        if each.type == raw.FPDF_PAGEOBJ_TEXT and not area.any():
+        if each.type == raw.FPDF_PAGEOBJ_TEXT and not area.any() and not _is_invisible(each.raw):
             unseen.add(_address(each.raw))
     return unseen
+
+
+def _is_invisible(text: raw.FPDF_PAGEOBJECT) -> bool:
+    """True for text that is never drawn, such as the words that a program recognised on a scan."""
+    return bool(raw.FPDFTextObj_GetTextRenderMode(text) == raw.FPDF_TEXTRENDERMODE_INVISIBLE)
 
 
 def _pixels(page: PdfPage, shape: tuple[int, int], *points: tuple[float, float]) -> list[tuple[int, int]]:

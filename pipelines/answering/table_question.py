@@ -291,8 +291,7 @@ def _answers_of(question: Question) -> list[Condition]:
     for mention in question.mentions:
         if table.kinds[mention.column] == "yes-no" or (negation and mention.strength >= 1):
             rows = frozenset(r for r in table.body if table.rows[r][mention.column].lower() in asked)
-            verb = {min(mention.tokens) - 1} & question.content  # such as "include"
-            conditions.append(Condition(mention.column, mention.tokens | negation | verb, rows, True, rows))
+            conditions.append(Condition(mention.column, mention.tokens | negation, rows, True, rows))
     return [condition for condition in conditions if condition.rows]
 
 

@@ -56,14 +56,15 @@ def _versions(
     around = _around(best, analyzer)
     if len(around) < MIN_TERMS:
         return []
+    words_of_best = answer_key(best.candidate.scored.span.readable)
     versions: dict[str, RankedCandidate] = {}
     for other in others:
         key = answer_key(other.candidate.scored.span.readable)
-        if other.candidate.cells or key == answer_key(best.candidate.scored.span.readable):
+        if other.candidate.cells or key == words_of_best:
             continue
         is_inside = _document(other) == _document(best)
-        words_of = _around(other, analyzer)
-        shared = len(around & words_of) / len(around | words_of)
+        around_other = _around(other, analyzer)
+        shared = len(around & around_other) / len(around | around_other)
         if shared >= (MIN_SHARED_INSIDE if is_inside else MIN_SHARED):
             versions.setdefault(key, other)
     return list(versions.values())

@@ -252,3 +252,9 @@ def test_attached_files_are_named_in_a_remark() -> None:
     file = BytesIO()
     writer.write(file)
     assert read(file.getvalue(), "a.pdf").metadata["remark"] == "attached files are not read: terms.txt"
+
+
+def test_recognised_words_below_a_scan_stay_although_they_are_never_drawn() -> None:
+    drawn = b"BT /F 12 Tf 20 190 Td"
+    invisible = LAYERED.replace(drawn, b"BT 3 Tr /F 12 Tf 20 190 Td").replace(b"     \n", b"\n", 1)
+    assert read(invisible, "a.pdf").text == "The rent is 84.\nPets are free."

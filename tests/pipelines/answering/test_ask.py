@@ -153,6 +153,13 @@ def test_an_answer_for_several_things_has_parts_in_several_passages(library, mon
     assert answer.verdict == "no"
 
 
+def test_a_sentence_that_says_yes_itself_is_believed(library, folder, monkeypatch):
+    (folder / "gate.txt").write_text("Yes, the gate opens at six.\n", encoding="utf-8")
+    library.sync(vectors=False)
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", partial(ScoredSpan, verdict="no"))
+    assert answer_to(library, "Does the gate open at six?", ("the gate opens", 9.0, 0.0)).verdict == "yes"
+
+
 def test_passages_that_say_the_same_are_one_answer(library, folder):
     (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
     library.sync(vectors=False)
