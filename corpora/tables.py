@@ -88,7 +88,7 @@ def find_tables(document: Document, near: Sequence[Bounds] = ()) -> list[Table]:
             short = text[:MAX_SETTINGS]
             return _of_records(short) if media_type == "application/xml" else _of_settings(short)
         case _:
-            tables = _of_rows(text, _bar_rows(text))
+            tables = list(_of_markdown(text)) or _of_rows(text, _bar_rows(text))
             return _over_pages(tables, document.page_starts) if document.page_starts else tables
 
 

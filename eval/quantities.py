@@ -78,6 +78,10 @@ DATES = [
     re.compile(r"(?<![0-9])(?P<year>20[0-9]{2})(?P<month>0[1-9]|1[0-2])(?P<before>[0-3][0-9])(?![0-9])"),
     re.compile(rf"(?<![0-9.])(?P<before>[0-3]?[0-9])[./](?P<month>[01]?[0-9])[./]{_YEAR}(?![0-9])"),
 ]
+MONTHS_OF_YEARS = [
+    re.compile(rf"(?P<month>0?[1-9]|1[0-2])[./]{_YEAR}(?P<before>)"),
+    re.compile(rf"{_YEAR}-(?P<month>0[1-9]|1[0-2])(?P<before>)"),
+]
 CLOCK = re.compile(r"\+?(?:[0-9]{1,3}:){1,2}[0-9]{2}(?:\.[0-9]+)?")
 WEEKDAY = re.compile(_WEEKDAY, re.I)
 DAY_RANGE = re.compile(rf"\b({_WEEKDAY})\.? ?(?:-|–|to|until) ?({_WEEKDAY})", re.I | re.A)
@@ -134,9 +138,19 @@ def dates_in(text: str) -> dict[Value, str]:
     [503, 700, 630]
     """
     days = {value: words for value, words in values_in(text).items() if value.unit == DATE}
-    matches = (match for pattern in (WRITTEN_DATE, *DATES[1:]) for match in pattern.finditer(text))
-    whole = {_date(**match.groupdict()): match[0] for match in matches if match["year"]}
+    whole = {value: match[0] for value, match in written_dates(text) if match["year"]}
     return days | {Value(day.number % 10_000, DATE): words for day, words in whole.items()}
+
+
+def written_dates(text: str) -> Iterator[tuple[Value, re.Match[str]]]:
+    """The dates and months in a text with their places; the year 0 is none, the day 0 a whole month.
+
+    >>> [(int(value.number), match[0]) for value, match in written_dates("from May to 2026-06-30")]
+    [(500, 'May'), (20260630, '2026-06-30')]
+    """
+    for pattern in (WRITTEN_DATE, *DATES[1:]):
+        for match in pattern.finditer(text):
+            yield _date(**match.groupdict()), match
 
 
 def without_values(text: str) -> str:
@@ -180,7 +194,7 @@ def parse_value(text: str) -> Value | None:
     ['1249.50', '-1250', '19550820', '65']
     """
     shown = MARKS.sub("", text).strip()
-    for pattern in DATES:
+    for pattern in (*DATES, *MONTHS_OF_YEARS):
         if match := pattern.fullmatch(shown):
             return _date(**match.groupdict())
     if CLOCK.fullmatch(shown):

@@ -276,9 +276,9 @@ class Answerer:
             near = self._candidates(asked, shown, findings.hits[:n_read])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
             return declined if findings.n_unread else self._with_unknown(declined, spelling)
-        if cells := ranked[0].candidate.cells:
-            return self._of_cells(answer, cells, findings)
         otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
+        if cells := ranked[0].candidate.cells:
+            return self._of_cells(replace(answer, otherwise=otherwise), cells, findings)
         texts = {span.text for span in otherwise}
         return replace(
             answer,

@@ -14,7 +14,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from ...eval.quantities import DATE, DURATION, TIMES, Value, common_unit
 from . import table_question as asked
-from .table_question import NEAR, NUMERIC, ORDERED, Condition, Question
+from .row_conditions import Condition, readings
+from .table_question import NEAR, NUMERIC, ORDERED, Question
 from .table_reading import Reading, Result
 from .table_text import TableText
 
@@ -32,7 +33,7 @@ def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Resul
         return None
     operations = YES_NO_OPERATIONS if is_yes_no else OPERATIONS
     results = []
-    for conditions in asked.readings(question):
+    for conditions in readings(question):
         for pattern, operation in operations if table.is_whole else operations[-1:]:
             if match := pattern.search(question.text):
                 reading = Reading(question, conditions, match)
@@ -109,7 +110,8 @@ def superlative(reading: Reading) -> Result | None:
     if not numbers or (len(columns) > 1 and word not in ("cheapest", "expensive")):
         return None
     column, unsure = reading.target(reading.columns | {by}, is_superlative=True) or (table.main, 0.8)
-    is_value = re.match(r"(?:what (?:is|was|are|were) |how |(?!(?:[a-z]{2,4} )?wh))", reading.question.text)
+    word_of_question = QUESTION_WORD.search(reading.question.text)
+    is_value = word_of_question is None or word_of_question["value"]
     is_name = reading.question.named[by].get(reading.near) == 1
     is_amount = reading.question.text.startswith(("how much", "how many", "how long"))
     if is_value and mention and (is_name or is_amount) and (unsure >= 0.4 or column == table.main):
@@ -184,7 +186,7 @@ def count(reading: Reading) -> Result | None:
     if mention:
         column = mention.column
         doubt = 0.2
-        is_name = column == 0 and not reading.conditions
+        is_name = table.numbers_rows(column) or (column == 0 and not reading.conditions)
         if table.kinds[column] in NUMERIC and not is_name:
             if is_row:
                 return reading.result("look up", exact, column, 0.5 * (1 - mention.share))
@@ -214,7 +216,7 @@ def aggregate(reading: Reading) -> Result | None:
     if not (rows or asked.LIMIT.search(reading.question.text)):
         rows = reading.joined_rows()
     column = reading.measured_by(reading.match, NUMERIC)
-    if column is None or asked.RANKS.search(table.columns[column]):
+    if column is None or table.numbers_rows(column):
         return None
     reading.explain(asked.COUNT.search(reading.question.text))
     numbers = table.numbers(rows, column)
@@ -283,6 +285,7 @@ def shown(number: Decimal | float, values: Iterable[Value] = ()) -> str:
 
 
 ANYTHING = re.compile("")
+QUESTION_WORD = re.compile(r"\b(?:(?P<value>how|what (?:is|was|are|were))|wh(?:at|ich|om?|ose|en|ere|y))\b")
 Operations = list[tuple[re.Pattern[str], Callable[[Reading], Result | None]]]
 OPERATIONS: Operations = [
     (asked.DIFFERENCE, difference),

@@ -11,7 +11,8 @@ from math import inf
 
 from ...eval.quantities import TIMES, YEARS
 from . import table_question as asked
-from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Condition, Mention, Question, meant_names
+from .row_conditions import Condition
+from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Mention, Question, meant_names
 from .table_text import EMPTY, MAX_CELL
 
 Match = re.Match[str]
@@ -130,7 +131,7 @@ class Reading:
         if not is_amount:
             return None
         numbers = set(self.table.of_kinds(NUMERIC)) - self.columns
-        numbers = {column for column in numbers if not asked.RANKS.search(self.table.columns[column])}
+        numbers = {column for column in numbers if not self.table.numbers_rows(column)}
         return numbers.pop() if len(numbers) == 1 else None
 
     def joined_rows(self) -> list[int]:
@@ -144,14 +145,15 @@ class Reading:
         """The rows that fulfil all conditions and the limits in the question."""
         rows = self.rows()
         for match in asked.LIMIT.finditer(self.question.text):
+            if self.question.within(match) <= self.explained:
+                continue
             number = Decimal(match[2].replace(",", ""))
             compare = asked.COMPARISONS[match[1]]
             kinds = TIMES if number in YEARS else NUMERIC
             columns = self.table.of_kinds(kinds)
             near = max(self.question.within(match))
             meant = [c for c in self.named_by(match[1].split()[0], self.columns) if c in columns]
-            may_be = kinds if match[1] in ("before", "after") else (*NUMERIC, *kinds)
-            if mention := self.mention(near, may_be, self.columns):
+            if mention := self.mention(near, (*NUMERIC, *kinds), self.columns):
                 columns = [mention.column]
             elif meant:
                 columns = meant
@@ -254,7 +256,8 @@ class Reading:
         if not texts or EMPTY & set(values) or max(map(len, values)) > MAX_CELL:
             return None
         question = self.question
-        named = self.columns | {self.table.main}  # such as "tools" in "the tools of Norvik"
+        held = {condition.column for condition in self.conditions}
+        named = held | {self.table.main}  # such as "tools" in "the tools of Norvik"
         names = {i for c in named for i, strength in question.named[c].items() if strength >= MEANT}
         explained = self.explained | names
         numbers = {i for strengths in question.named for i in strengths if question.words[i].isdecimal()}
@@ -262,8 +265,8 @@ class Reading:
         rest = sorted(question.content - explained - question.around)
         if self.table.kinds[cells[0][1]] == "money":
             rest = [i for i in rest if question.stems[i] not in asked.PAID]
-        held = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
-        weight = sum(question.weight(i, explained, held) for i in rest)
+        exact = {i for condition in self.conditions if condition.is_exact for i in condition.tokens}
+        weight = sum(question.weight(i, explained, exact) for i in rest)
         score = 0.02 * len(explained) - weight - doubt - self.doubt
         unexplained = tuple(question.words[i] for i in rest)
         return Result(operation, cells, values, value is not None, unexplained, score)

@@ -12,10 +12,12 @@ from spanwise.types import Table
 
 from ...eval.quantities import DATE, DURATION, TIMES, WEEKDAY, Value, common_unit, parse_value, with_days
 from ...index.analysis import Analyzer, folded
+from ..understanding.patterns import pattern
 
 YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
 NO = frozenset("no n false ✗ ✘ ☐ none".split())
 EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
+RANKS = pattern("table_words.ranks")
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
 CODE = re.compile(r"(?:[A-Za-z]{0,3}[-./ ]?[0-9]+[a-z]?)?")
 DECIMAL_COMMA = re.compile(r"\D*(?:[0-9]{1,3}(?:[. ][0-9]{3})+|[0-9]+),[0-9]{1,2}\D*")
@@ -142,6 +144,14 @@ class TableText:
             kinds.append(max(counts, key=counts.__getitem__, default="words"))
         return kinds
 
+    def numbers_rows(self, column: int) -> bool:
+        """True for a column of ranks, years or ids by its name, and of whole numbers in steps of one."""
+        if RANKS.search(self.columns[column]):
+            return True
+        numbers = sorted(value.number for value, _ in self.values(self.body, column) if not value.unit)
+        first = int(numbers[0]) if numbers else 0
+        return len(numbers) > 2 and numbers == [*range(first, first + len(self.body))]
+
     def of_kinds(self, kinds: Collection[str]) -> list[int]:
         """The columns of some kinds."""
         return [column for column, kind in enumerate(self.kinds) if kind in kinds]
@@ -166,16 +176,18 @@ class TableText:
 
     @cached_property
     def main(self) -> int:
-        """The column that names the rows: the first one of words that differ, else the first of words.
+        """The column that names the rows: the first one of words that differ.
 
-        A column of codes such as "T1" does so only if there is no other.
+        Else the first column if all of its cells differ, else the first one of words. A column of codes such
+        as "T1" has words only if no other has.
         """
         columns = self.of_kinds(("words",))
         words = [c for c in columns if not all(CODE.fullmatch(row[c]) for row in self.rows)] or columns
         for column in words:
             if len({row[column] for row in self.rows}) >= DISTINCT * len(self.rows):
                 return column
-        return words[0] if words else 0
+        is_key = len({row[0] for row in self.rows}) == len(self.rows)
+        return words[0] if words and not is_key else 0
 
     @cached_property
     def is_descending(self) -> bool:

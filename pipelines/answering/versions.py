@@ -1,6 +1,7 @@
-"""Versions of an answer: the same sentence with another value, in another document or later in the same one.
+"""Versions of an answer: the same sentence or cell with another value, in another document or later in it.
 
 Two sentences are versions of each other if they share most of their terms besides the answers and numbers.
+So do two cells by the names of their rows and columns.
 The version that the question names comes first, then the one in force: of those that are neither drafts nor
 superseded the newest. With a year in the question it is the newest of that year or before.
 """
@@ -33,9 +34,9 @@ def with_versions(
 ) -> list[RankedCandidate]:
     """The candidates with the version of the best one that is asked for first, and the others beside it.
 
-    It has the confidence of the best one. Cells of tables have no versions.
+    It has the confidence of the best one. A computed value and a list of cells have no versions.
     """
-    if not ranked or ranked[0].candidate.cells:
+    if not ranked or not _is_single(ranked[0]):
         return list(ranked)
     best = ranked[0]
     others = _versions(best, ranked[1:], analyzer)
@@ -60,7 +61,8 @@ def _versions(
     versions: dict[str, RankedCandidate] = {}
     for other in others:
         key = answer_key(other.candidate.scored.span.readable)
-        if other.candidate.cells or key == words_of_best:
+        is_alike = bool(other.candidate.cells) == bool(best.candidate.cells) and _is_single(other)
+        if not is_alike or key == words_of_best:
             continue
         is_inside = _document(other) == _document(best)
         around_other = _around(other, analyzer)
@@ -70,9 +72,17 @@ def _versions(
     return list(versions.values())
 
 
+def _is_single(ranked: RankedCandidate) -> bool:
+    cells = ranked.candidate.cells
+    return cells is None or (len(cells.result.cells) == 1 and not cells.result.is_computed)
+
+
 def _around(ranked: RankedCandidate, analyzer: Analyzer) -> frozenset[str]:
-    """The terms of the sentence besides the answer, without numbers."""
+    """The terms of the sentence besides the answer, or the names of a cell, without numbers."""
     candidate = ranked.candidate
+    if candidate.cells:
+        name = candidate.cells.table.name(*candidate.cells.result.cells[0])
+        return frozenset(term for term in analyzer.question_terms(name) if not term.isdecimal())
     start = candidate.scored.span.start - candidate.sentence.start
     sentence = candidate.sentence.readable
     rest = f"{sentence[: max(0, start)]} {sentence[start + len(candidate.scored.span.text) :]}"
@@ -98,17 +108,23 @@ class _Choice:
     def key(self, ranked: RankedCandidate) -> tuple[int, ...]:
         """Larger for the version that is asked for; a later place of a document is newer."""
         document = self.document_of(_document(ranked))
-        names = f"{document.id} {document.title} {' '.join(document.metadata.values())}"
+        heading = " ".join(ranked.candidate.scored.passage.heading)
+        names = f"{document.id} {document.title} {' '.join(document.metadata.values())} {heading}"
         terms = frozenset(self.analyzer.terms(names)) | self.analyzer.name_terms(document.id)
-        day = date_of(document)
+        day = self._day(ranked)
         is_in_time = self.until is None or UNDATED < day < self.until
         n_named = 0 if self.until else len(self.question.terms & terms)
         is_in_force = terms.isdisjoint(map(self.analyzer.term, NOT_IN_FORCE))
         return is_in_time, n_named, is_in_force, day, ranked.candidate.scored.span.start
 
+    def _day(self, ranked: RankedCandidate) -> int:
+        """The latest day in the headings above a candidate, else that of its document."""
+        heading = " ".join(ranked.candidate.scored.passage.heading)
+        return _latest(heading) or date_of(self.document_of(_document(ranked)))
+
     def date_text(self, ranked: RankedCandidate) -> str:
         """The date of a version as far as it is known: "2024-03-01", "2024" or ""."""
-        digits = f"{date_of(self.document_of(_document(ranked))):08}"
+        digits = f"{self._day(ranked):08}"
         parts = (digits[:4], digits[4:6], digits[6:])
         return "-".join(part for part in parts if int(part))
 

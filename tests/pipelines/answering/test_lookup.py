@@ -174,6 +174,11 @@ April | 6 | 18 EUR"""
         ("How many jars were sold between February and April?", "24"),
         ("What was the total income until February?", "60 EUR"),
         ("In which month were the fewest jars sold?", "April"),
+        ("How many jars were sold from March on?", "16"),
+        ("How many jars have been sold since February?", "24"),
+        ("How many jars were sold up to and including February?", "20"),
+        ("How many jars were sold before March?", "20"),
+        ("What was the average income over the last three months?", "24 EUR"),
     ],
 )
 def test_a_range_of_rows_is_all_of_them(question, value):
@@ -184,3 +189,49 @@ def test_the_column_of_a_range_may_be_asked_for():
     assert asked("In which month between January and March were the most jars sold?", MONTHS).values == (
         "January",
     )
+
+
+WEEKS = """Week | Date | Litres | Remarks
+2 | 9 January 2023 | 40 |
+3 | 16 January 2023 | 50 | pump failed
+4 | 23 January 2023 | 20 |
+5 | 6 February 2023 | 70 |"""
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("How many litres were there in weeks 3 to 5?", "140"),
+        ("How many litres were there in weeks 3–4?", "70"),
+        ("How many litres were there in total after 9 January?", "140"),
+        ("How many litres were there in total until the end of January?", "110"),
+        ("How many weeks were there before 6 February?", "3"),
+        ("Up to week 4, which week had the most litres?", "3"),
+        ("What's the fewest litres since week 3?", "20"),
+    ],
+)
+def test_the_ends_of_a_range_are_values(question, value):
+    assert asked(question, WEEKS).values == (value,)
+
+
+@pytest.mark.parametrize(
+    "question", ["How many litres were there since 2025?", "How many litres in weeks 8 to 9?"]
+)
+def test_a_range_beyond_the_table_has_no_value(question):
+    result = asked(question, WEEKS)
+    assert result is None or result.unexplained
+
+
+def test_a_number_within_cells_is_the_end_of_a_range():
+    text = "Round | Points\nRound 1 | 3\nRound 2 | 4\nRound 3 | 8\nRound 4 | 9"
+    assert asked("How many points were there in rounds 2 to 4?", text).values == ("21",)
+
+
+def test_numbers_of_rows_are_not_added_up():
+    assert asked("How many weeks had more than 30 litres?", WEEKS).values == ("3",)
+
+
+@pytest.mark.parametrize("form", ["{:02}/2023", "2023-{:02}"])
+def test_a_month_may_be_digits(form):
+    text = f"Month | Water | Gas\n{form.format(3)} | 12 | 30\n{form.format(4)} | 11 | 31"
+    assert asked("How much gas was used in March 2023?", text).values == ("30",)

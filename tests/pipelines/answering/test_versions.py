@@ -66,3 +66,14 @@ def test_a_sentence_about_something_else_is_no_version(library):
 )
 def test_a_document_is_dated_by_metadata_name_and_beginning(name, text, metadata, day):
     assert date_of(Document(name, "text/plain", "", "", text, metadata=metadata)) == day
+
+
+def test_cells_have_versions(tmp_path):
+    for year, price in ((2022, 12), (2024, 14)):
+        rows = f"| Cut | Price |\n|---|---|\n| Beard | {price} |\n| Fringe | 6 |\n"
+        (tmp_path / f"prices-{year}.md").write_text(f"# Prices of {year}\n\n{rows}")
+    with spanwise.open(tmp_path, cache=False) as library:
+        library.sync(vectors=False)
+        answer = answer_to(library, "What is the price of a beard cut?")
+        assert (answer.best.text, [each.text for each in answer.otherwise]) == ("14", ["12"])
+        assert answer_to(library, "What was the price of a beard cut in 2022?").best.text == "12"
