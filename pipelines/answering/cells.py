@@ -19,8 +19,8 @@ from ...reader.evidence import CELL_FEATURES, CellFeatures
 from .candidates import Candidate, RankedCandidate, certainty
 from .reading import Findings
 from .table_answers import NearTable, TableResult, TableRow
+from .table_interpretation import Result
 from .table_question import OPERATORS
-from .table_reading import Result
 
 WEIGHTS = "cells.json"
 BIAS = "bias"  # the key of the constant term

@@ -25,11 +25,11 @@ from ...eval.quantities import (
 )
 from ..understanding.patterns import pattern
 from . import table_question as asked
-from .table_question import MEANT, ORDERED, Question
+from .table_question import MEANT, ORDERED, TableQuestion
 from .table_text import NO, YES, TableText
 
 MAX_CONDITIONS = 5
-MAX_READINGS = 64
+MAX_SETS = 64
 MAX_COLUMNS = 3  # in which the same words may be a condition
 MAX_TEXTS = 2_000  # different cells with a word; a word that more cells hold selects no row alone
 RANGE_WORD = pattern("ranges.before")
@@ -95,7 +95,7 @@ SIDES: dict[str, Callable[[Decimal, RangeEnd], bool]] = {
 }
 
 
-def readings(question: Question) -> Iterator[list[Condition]]:
+def condition_sets(question: TableQuestion) -> Iterator[list[Condition]]:
     """The sets of conditions that the question may mean, with its ranges and without them."""
     conditions = [*find_conditions(question), *_dated(question), *_answers_of(question)]
     ranges = list(find_ranges(question))
@@ -105,7 +105,7 @@ def readings(question: Question) -> Iterator[list[Condition]]:
         yield from _chosen(question, conditions)
 
 
-def _chosen(question: Question, conditions: Sequence[Condition]) -> Iterator[list[Condition]]:
+def _chosen(question: TableQuestion, conditions: Sequence[Condition]) -> Iterator[list[Condition]]:
     """The ways to choose among conditions: one column for each run of words, the longest runs first.
 
     A run that also names a column may be no condition; it is none if the cells only hold it.
@@ -135,11 +135,11 @@ def _chosen(question: Question, conditions: Sequence[Condition]) -> Iterator[lis
             if strength == 1 and not is_exact:
                 choices = []
             options.append(choices if is_exact and strength < MEANT and not is_sum else [*choices, []])
-    for chosen in islice(product(*options), MAX_READINGS):
+    for chosen in islice(product(*options), MAX_SETS):
         yield list(chain.from_iterable(chosen))
 
 
-def find_conditions(question: Question) -> list[Condition]:
+def find_conditions(question: TableQuestion) -> list[Condition]:
     """The runs of words that cells hold, with the rows for each column; none of them is part of a limit.
 
     If the question counts, cells that are the run and cells that hold it are the same.
@@ -179,7 +179,7 @@ def find_conditions(question: Question) -> list[Condition]:
     ]
 
 
-def _dated(question: Question) -> Iterator[Condition]:
+def _dated(question: TableQuestion) -> Iterator[Condition]:
     """The rows of each day or month in the question, in each column of dates; without a year of any."""
     table = question.table
     for date, match in written_dates(question.text):
@@ -194,7 +194,7 @@ def _dated(question: Question) -> Iterator[Condition]:
                 yield Condition(column, question.within(match), rows, True, rows, is_range=is_month)
 
 
-def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool]]:
+def _runs(question: TableQuestion, cell: Sequence[str]) -> Iterator[tuple[range, bool]]:
     """The longest runs of the question's words in a cell; True for those that are the whole cell."""
     runs = []
     for first in range(len(question.stems)):
@@ -216,7 +216,7 @@ def _runs(question: Question, cell: Sequence[str]) -> Iterator[tuple[range, bool
             yield run, is_exact
 
 
-def _answers_of(question: Question) -> list[Condition]:
+def _answers_of(question: TableQuestion) -> list[Condition]:
     """The rows with yes, or no after a negation, in each column of yes and no that the question names."""
     if asked.YES_NO.match(question.text):
         return []
@@ -231,7 +231,7 @@ def _answers_of(question: Question) -> list[Condition]:
     return [condition for condition in conditions if condition.rows]
 
 
-def find_ranges(question: Question) -> Iterator[Condition]:
+def find_ranges(question: TableQuestion) -> Iterator[Condition]:
     """The ranges that the question names, of some rows but not all."""
     ends = list(_range_ends(question))
     for end in filter(lambda end: end.is_named, ends):
@@ -253,13 +253,13 @@ def find_ranges(question: Question) -> Iterator[Condition]:
 
 
 def _range(
-    question: Question, column: int, place: tuple[int, int], rows: frozenset[int]
+    question: TableQuestion, column: int, place: tuple[int, int], rows: frozenset[int]
 ) -> Iterator[Condition]:
     if rows and len(rows) < len(question.table.body):
         yield Condition(column, question.between(*place), rows, True, rows, is_range=True)
 
 
-def _rows_at_end(question: Question) -> Iterator[Condition]:
+def _rows_at_end(question: TableQuestion) -> Iterator[Condition]:
     """The first or the last rows, as many as the question says, such as "the last three months"."""
     for match in ROWS_AT_END.finditer(question.text):
         number = int(match["number"]) if match["number"].isdecimal() else spelled(match["number"])
@@ -272,7 +272,7 @@ def _rows_at_end(question: Question) -> Iterator[Condition]:
                 yield from _range(question, column, match.span(), some)
 
 
-def _range_ends(question: Question) -> Iterator[RangeEnd]:
+def _range_ends(question: TableQuestion) -> Iterator[RangeEnd]:
     """The rows and values that the question names, in each column where they have a place."""
     table = question.table
     for condition in find_conditions(question):
@@ -290,7 +290,7 @@ def _range_ends(question: Question) -> Iterator[RangeEnd]:
 
 
 def _range_end(
-    question: Question,
+    question: TableQuestion,
     column: int,
     tokens: Collection[int],
     order: Mapping[int, Decimal],
@@ -305,7 +305,9 @@ def _range_end(
     return RangeEnd(column, place, order, *period, not is_number or first < min(tokens))
 
 
-def _numbered(question: Question, condition: Condition, order: Mapping[int, Decimal]) -> Iterator[RangeEnd]:
+def _numbered(
+    question: TableQuestion, condition: Condition, order: Mapping[int, Decimal]
+) -> Iterator[RangeEnd]:
     """The rows that differ in their number only, such as "5" after "weeks 2" for the cell "Week 5"."""
     *words, number = (question.stems[i] for i in sorted(condition.tokens))
     if not words or not number.isdecimal():
@@ -317,7 +319,7 @@ def _numbered(question: Question, condition: Condition, order: Mapping[int, Deci
             yield _range_end(question, condition.column, {i}, order, (place, place))
 
 
-def _values(question: Question) -> Iterator[tuple[Value, frozenset[int]]]:
+def _values(question: TableQuestion) -> Iterator[tuple[Value, frozenset[int]]]:
     """The dates, times and numbers in the question, with the positions of their words.
 
     A date without a year has that of the others, if these have one.

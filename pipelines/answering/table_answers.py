@@ -21,7 +21,7 @@ from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
 from ..understanding.question import Question
 from .lookup import look_up
-from .table_reading import Result
+from .table_interpretation import Result
 from .table_text import TableText
 
 RIVAL = 0.1  # the difference of scores from which on another table's other result is no rival

@@ -74,7 +74,7 @@ class Mention:
     strength: float
 
 
-class Question:
+class TableQuestion:
     """A question as words, as it is asked of a table. Limits are written in one way.
 
     `mentions` are the columns that it names. `around` are the positions of the words that the context of the

@@ -1,4 +1,4 @@
-"""A reading of a question in a table: conditions on rows, named columns, and the words that are explained."""
+"""What a question may mean in a table: conditions on rows, named columns, and the words that are explained."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from math import inf
 from ...eval.quantities import TIMES, YEARS
 from . import table_question as asked
 from .row_conditions import Condition
-from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Mention, Question, meant_names
+from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Mention, TableQuestion, meant_names
 from .table_text import EMPTY, MAX_CELL
 
 Match = re.Match[str]
@@ -38,13 +38,13 @@ class Result:
     score: float
 
 
-class Reading:
-    """One reading of a question: conditions on rows, an operation, and the words that are explained so far.
+class Interpretation:
+    """What a question may mean: conditions on rows, an operation, and the words that are explained so far.
 
     `match` are the words of the operation, `near` is the position of the word after them.
     """
 
-    def __init__(self, question: Question, conditions: Sequence[Condition], match: Match) -> None:
+    def __init__(self, question: TableQuestion, conditions: Sequence[Condition], match: Match) -> None:
         self.question = question
         self.table = question.table
         self.conditions = conditions
