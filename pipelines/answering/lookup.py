@@ -1,7 +1,7 @@
 """Looks answers up in tables: rows by the words of the question, a column by its name, then an operation.
 
-A word of the question is explained by a cell that holds it, by the name of a column or by the operation. An
-interpretation is the better, the fewer words it leaves unexplained: these ask for what the table does not say.
+A word of the question is explained by a cell that holds it, by the name of a column or by the operation. The
+fewer words an interpretation leaves unexplained, the better: they ask for what the table does not say.
 """
 
 from __future__ import annotations

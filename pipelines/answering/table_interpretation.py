@@ -1,4 +1,4 @@
-"""What a question may mean in a table: conditions on rows, named columns, and the words that are explained."""
+"""What a question may mean in a table: conditions on rows, named columns, the words that are explained."""
 
 from __future__ import annotations
 
