@@ -86,8 +86,6 @@ class CellFeatures:
     tied_row: another row holds as rare ones.
     asked: the share of its terms that the question has.
     read_in_quoted_table: it is only read, in the table that the reader quotes in a passage.
-    other_result: it is not looked up, but something else is in its table: from 0 to 1 for a sure result.
-    operators: it is not looked up, but the question has words such as "since" and "most": 1 for two of them.
     quoted: the reader quotes it in a passage.
     two: two of the three sources give it.
     three: all three do.
@@ -110,8 +108,6 @@ class CellFeatures:
     tied_row: float = 0.0
     asked: float = 0.0
     read_in_quoted_table: float = 0.0
-    other_result: float = 0.0
-    operators: float = 0.0
     quoted: float = 0.0
     two: float = 0.0
     three: float = 0.0

@@ -20,7 +20,6 @@ from .candidates import Candidate, RankedCandidate, certainty
 from .reading import Findings
 from .table_answers import NearTable, TableResult, TableRow
 from .table_interpretation import Result
-from .table_question import OPERATORS
 
 WEIGHTS = "cells.json"
 BIAS = "bias"  # the key of the constant term
@@ -29,7 +28,6 @@ MARGIN = 10.0  # logits for one unit of a feature
 MAX_MARGIN = 40.0
 MAX_LEAD = 10.0
 MAX_UNEXPLAINED = 3  # words that count
-MAX_OPERATORS = 2  # words that count
 MAX_QUOTES = 6  # candidates in the passages that count
 
 Key = tuple[Any, ...]  # the number of a table, then row and column, or values
@@ -101,8 +99,6 @@ class _Sources:
         self.looked_up = {_key(self.tables.index(each.table), each.result): each for each in findings.results}
         question = findings.question
         self.missing_names = [question.rarest_name_without(t.context, t.document.id) for t in self.tables]
-        asked = {token.word for token in analyzer.tokens(question.text.lower())}
-        self.n_operators = len(asked & OPERATORS)
         self.quoted = self._quoted(spans)
         self.read = self._read()
         self.by_margin = sorted(self.read.values(), key=lambda each: -each.margin)
@@ -140,7 +136,7 @@ class _Sources:
         cell = self.read.get(key)
         n_sources = sum(key in source for source in (self.looked_up, self.read, self.quoted))
         return CellFeatures(
-            **(self._of_result(result) if result else self._without_result(key)),
+            **(self._of_result(result) if result else {}),
             **(self._of_reading(cell, result is None) if cell else {}),
             quoted=float(key in self.quoted),
             two=float(n_sources == 2),
@@ -177,14 +173,6 @@ class _Sources:
             "several": float(len(value.values) > 1),
             "in_quoted_table": float(result.table is self.quoted_table),
             "in_read_table": float(result.table is self.read_table),
-        }
-
-    def _without_result(self, key: Key) -> dict[str, float]:
-        """The features of a cell that is not looked up."""
-        scores = [each.result.score for other, each in self.looked_up.items() if other[0] == key[0]]
-        return {
-            "other_result": max(0.0, 1.0 + max(scores, default=-1.0)),
-            "operators": min(MAX_OPERATORS, self.n_operators) / MAX_OPERATORS,
         }
 
     def _of_reading(self, cell: _ReadCell, is_alone: bool) -> dict[str, float]:

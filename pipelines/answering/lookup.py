@@ -79,7 +79,7 @@ def at_end(meaning: Interpretation) -> Result | None:
     if question.text.startswith("how long"):
         return None
     is_listed = "listed" in question.words or re.search(r"(?:what|which) (?:year|date)", question.text)
-    times = None if is_listed else meaning.mention(meaning.near, TIMES, meaning.columns)
+    times = None if is_listed else meaning.take_mention(meaning.near, TIMES, meaning.columns)
     by = {times.column} if times else set()
     target = meaning.target(meaning.columns | by)
     if not rows or target is None:
@@ -99,7 +99,7 @@ def superlative(meaning: Interpretation) -> Result | None:
     kinds = NUMERIC if word in ("best", "worst") else ORDERED  # a best year is no latest one
     columns = [c for c in meaning.named_by(word) if table.kinds[c] in kinds]
     doubt = 0.3
-    if mention := meaning.mention(meaning.near, kinds, within=NEAR):
+    if mention := meaning.take_mention(meaning.near, kinds, within=NEAR):
         columns = [mention.column]
         doubt = 0.4 * (1 - mention.share)
     if not columns:
@@ -176,9 +176,9 @@ def count(meaning: Interpretation) -> Result | None:
     is_row = bool(meaning.conditions) and len(exact) == 1
     column = table.main
     doubt = 0.7
-    mention = meaning.mention(meaning.near, within=2)
+    mention = meaning.take_mention(meaning.near, within=2)
     is_number = mention and table.kinds[mention.column] in NUMERIC
-    if is_row and not is_number and (named := meaning.mention(meaning.near, NUMERIC, meaning.columns)):
+    if is_row and not is_number and (named := meaning.take_mention(meaning.near, NUMERIC, meaning.columns)):
         mention = named
         meaning.explained.add(meaning.near)
         meaning.doubt += 0.3
@@ -270,7 +270,7 @@ def two_rows(meaning: Interpretation) -> list[int]:
 def yes_or_no(meaning: Interpretation) -> Result | None:
     """The cell that says yes or no."""
     rows = meaning.rows()
-    mention = meaning.mention(len(meaning.question.words), ("yes-no",))
+    mention = meaning.take_mention(len(meaning.question.words), ("yes-no",))
     if mention is None or len(rows) != 1:
         return None
     return meaning.result("yes or no", rows, mention.column, 0.5 * (1 - mention.share))

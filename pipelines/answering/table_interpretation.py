@@ -79,10 +79,10 @@ class Interpretation:
         rows = frozenset.intersection(*held)
         return sorted(rows & self.table.is_body or rows)
 
-    def mention(
+    def find_mention(
         self, near: int, kinds: Collection[str] = (), without: Collection[int] = (), within: float = inf
     ) -> Mention | None:
-        """The named column of some kinds that is best named near a word; its words are explained."""
+        """The named column of some kinds that is best named near a word."""
         options = [
             mention
             for mention in self.mentions
@@ -95,11 +95,21 @@ class Interpretation:
             key=lambda m: (m.strength + m.share - 0.4 * min(distance(m, near), 10), m.share),
             default=None,
         )
-        if best is None or distance(best, near) > within:
-            return None
-        self.explained |= best.tokens
-        self.doubt += 0.5 * (len(best.tokens) - best.strength)
-        return best
+        return best if best is not None and distance(best, near) <= within else None
+
+    def take_mention(
+        self, near: int, kinds: Collection[str] = (), without: Collection[int] = (), within: float = inf
+    ) -> Mention | None:
+        """The same, whose words are explained from then on."""
+        mention = self.find_mention(near, kinds, without, within)
+        if mention:
+            self.explain_mention(mention)
+        return mention
+
+    def explain_mention(self, mention: Mention) -> None:
+        """Explain the words that name a column; those that only mean its name leave doubt."""
+        self.explained |= mention.tokens
+        self.doubt += 0.5 * (len(mention.tokens) - mention.strength)
 
     def named_by(self, word: str, without: Collection[int] = ()) -> list[int]:
         """The columns that a word such as "tallest" asks for: the best named ones, else those of its kind."""
@@ -121,7 +131,7 @@ class Interpretation:
 
         Of sums and of "more" else that of costs, else the only one of numbers but ranks.
         """
-        if mention := self.mention(self.question.following(match), kinds, self.columns):
+        if mention := self.take_mention(self.question.following(match), kinds, self.columns):
             return mention.column
         word = match[0].split()[-1]
         is_amount = kinds == NUMERIC or word in ("more", "less", "fewer")
@@ -153,7 +163,7 @@ class Interpretation:
             columns = self.table.of_kinds(kinds)
             near = max(self.question.within(match))
             meant = [c for c in self.named_by(match[1].split()[0], self.columns) if c in columns]
-            if mention := self.mention(near, (*NUMERIC, *kinds), self.columns):
+            if mention := self.take_mention(near, (*NUMERIC, *kinds), self.columns):
                 columns = [mention.column]
             elif meant:
                 columns = meant
@@ -173,7 +183,7 @@ class Interpretation:
             return column
         if column := self._by_question_word(without):
             return column
-        if mention := self.mention(0, without=without):
+        if mention := self.take_mention(0, without=without):
             return mention.column, 0.2 + 0.6 * (1 - mention.share)
         if match is None or self.table.main in without:
             return None
@@ -190,7 +200,7 @@ class Interpretation:
         near = self.question.following(match)
         may_name = kinds and not (columns and word == "where")
         far = self._unnamed(near) if word == "who" else set()
-        if may_name and (mention := self.mention(near, kinds, {*without, *far})):
+        if may_name and (mention := self.take_mention(near, kinds, {*without, *far})):
             self.explain(match)
             return mention.column, 0.1 + 0.5 * (1 - mention.share)
         doubt = 0.3 if len(columns) == 1 else 1.5
@@ -210,17 +220,16 @@ class Interpretation:
         first = self.question.following(match)
         after = range(first, len(self.question.words))
         phrase = list(takewhile(lambda i: self.question.words[i] not in asked.AUXILIARIES, after))
-        explained = set(self.explained)
-        mention = self.mention(first, without=without)
+        mention = self.find_mention(first, without=without)
         if mention and (not phrase or min(mention.tokens) in phrase[: NEAR + 1]):
             is_similar = phrase and mention.strength < MEANT
             is_number = (is_superlative or is_similar) and self.table.kinds[mention.column] in NUMERIC
             if not (is_number and match[0].startswith("which")):
+                self.explain_mention(mention)
                 return mention.column, 0.5 * (1 - mention.share)
-        self.explained = explained
         if self.table.main in without or not (phrase or is_superlative or self.names_condition()):
             return None
-        nouns = [i for i in phrase[:NEAR] if i in self.question.content - explained]
+        nouns = [i for i in phrase[:NEAR] if i in self.question.content - self.explained]
         self.explained.update(nouns[:1])  # what the rows are
         return self.table.main, 0.5 if nouns and nouns[0] not in self.question.around else 0.3
 
