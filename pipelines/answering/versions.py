@@ -61,8 +61,7 @@ def _versions(
     versions: dict[str, RankedCandidate] = {}
     for other in others:
         key = answer_key(other.candidate.scored.span.readable)
-        is_alike = bool(other.candidate.cells) == bool(best.candidate.cells) and _is_single(other)
-        if not is_alike or key == words_of_best:
+        if key == words_of_best or not _are_alike(best, other):
             continue
         is_inside = _document(other) == _document(best)
         around_other = _around(other, analyzer)
@@ -72,17 +71,25 @@ def _versions(
     return list(versions.values())
 
 
+def _are_alike(best: RankedCandidate, other: RankedCandidate) -> bool:
+    """True for two spans outside of tables, and for two cells of different tables."""
+    cells, others = best.candidate.cells, other.candidate.cells
+    if cells and others:
+        return cells.table is not others.table and _is_single(other)
+    return cells is others
+
+
 def _is_single(ranked: RankedCandidate) -> bool:
     cells = ranked.candidate.cells
     return cells is None or (len(cells.result.cells) == 1 and not cells.result.is_computed)
 
 
 def _around(ranked: RankedCandidate, analyzer: Analyzer) -> frozenset[str]:
-    """The terms of the sentence besides the answer, or the names of a cell, without numbers."""
+    """The terms of the sentence besides the answer, without numbers; of a cell those of its names."""
     candidate = ranked.candidate
     if candidate.cells:
         name = candidate.cells.table.name(*candidate.cells.result.cells[0])
-        return frozenset(term for term in analyzer.question_terms(name) if not term.isdecimal())
+        return frozenset(analyzer.question_terms(name))
     start = candidate.scored.span.start - candidate.sentence.start
     sentence = candidate.sentence.readable
     rest = f"{sentence[: max(0, start)]} {sentence[start + len(candidate.scored.span.text) :]}"

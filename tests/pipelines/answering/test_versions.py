@@ -77,3 +77,11 @@ def test_cells_have_versions(tmp_path):
         answer = answer_to(library, "What is the price of a beard cut?")
         assert (answer.best.text, [each.text for each in answer.otherwise]) == ("14", ["12"])
         assert answer_to(library, "What was the price of a beard cut in 2022?").best.text == "12"
+
+
+def test_rows_of_a_table_are_no_versions_of_each_other(tmp_path):
+    (tmp_path / "hire.md").write_text("| Code | Deposit |\n|---|---|\n| TH-1 | 150 |\n| TH-2 | 200 |\n")
+    with spanwise.open(tmp_path, cache=False) as library:
+        library.sync(vectors=False)
+        answer = answer_to(library, "What is the deposit on TH-1?")
+        assert (answer.best.text, answer.otherwise) == ("150", ())
