@@ -15,8 +15,8 @@ from ...eval.quantities import DATE, DURATION, TIMES, Value, common_unit
 from . import table_question as asked
 from .row_conditions import Condition, condition_sets
 from .table_interpretation import Interpretation, Result
-from .table_question import NEAR, NUMERIC, ORDERED, TableQuestion
-from .table_text import TableText
+from .table_question import NEAR, TableQuestion
+from .table_text import NUMERIC, ORDERED, TableText
 
 
 def look_up(text: str, table: TableText, context: Collection[str] = ()) -> Result | None:

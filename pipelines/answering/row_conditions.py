@@ -25,8 +25,8 @@ from ...eval.quantities import (
 )
 from ..understanding.patterns import pattern
 from . import table_question as asked
-from .table_question import MEANT, ORDERED, TableQuestion
-from .table_text import NO, YES, TableText
+from .table_question import MEANT, TableQuestion
+from .table_text import NO, ORDERED, YES
 
 MAX_CONDITIONS = 5
 MAX_SETS = 64
@@ -97,8 +97,9 @@ SIDES: dict[str, Callable[[Decimal, RangeEnd], bool]] = {
 
 def condition_sets(question: TableQuestion) -> Iterator[list[Condition]]:
     """The sets of conditions that the question may mean, with its ranges and without them."""
-    conditions = [*find_conditions(question), *_dated(question), *_answers_of(question)]
-    ranges = list(find_ranges(question))
+    held = find_conditions(question)
+    ranges = list(find_ranges(question, held))
+    conditions = [*held, *_dated(question), *_answers_of(question)]
     if ranges:
         yield from _chosen(question, [*ranges, *conditions])
     if not ranges or any(form.search(question.text) for form in FOR_SINGLE_ROWS):
@@ -231,9 +232,9 @@ def _answers_of(question: TableQuestion) -> list[Condition]:
     return [condition for condition in conditions if condition.rows]
 
 
-def find_ranges(question: TableQuestion) -> Iterator[Condition]:
-    """The ranges that the question names, of some rows but not all."""
-    ends = list(_range_ends(question))
+def find_ranges(question: TableQuestion, held: Sequence[Condition]) -> Iterator[Condition]:
+    """The ranges that the question names, of some rows but not all; `held` are its words in cells."""
+    ends = list(_range_ends(question, held))
     for end in filter(lambda end: end.is_named, ends):
         start, stop = end.place
         before = RANGE_WORD.search(question.text, 0, start)
@@ -266,24 +267,24 @@ def _rows_at_end(question: TableQuestion) -> Iterator[Condition]:
         noun = max(question.within(match))
         for column, strengths in enumerate(question.named):
             if noun in strengths:
-                order = _order(question.table, column)
+                order = question.table.order(column)
                 rows = sorted(order, key=order.__getitem__)
                 some = frozenset(rows[:number] if match["first"] else rows[-number:])
                 yield from _range(question, column, match.span(), some)
 
 
-def _range_ends(question: TableQuestion) -> Iterator[RangeEnd]:
+def _range_ends(question: TableQuestion, held: Sequence[Condition]) -> Iterator[RangeEnd]:
     """The rows and values that the question names, in each column where they have a place."""
     table = question.table
-    for condition in find_conditions(question):
-        order = _order(table, condition.column)
+    for condition in held:
+        order = table.order(condition.column)
         places = {order[row] for row in condition.exact if row in order}
         if len(places) == 1:
             place = places.pop()
             yield _range_end(question, condition.column, condition.tokens, order, (place, place))
             yield from _numbered(question, condition, order)
     for column in table.of_kinds(ORDERED):
-        order = _order(table, column)
+        order = table.order(column)
         for value, tokens in _values(question):
             if period := _period(value, order.values(), table.kinds[column]):
                 yield _range_end(question, column, tokens, order, period)
@@ -339,14 +340,6 @@ def _values(question: TableQuestion) -> Iterator[tuple[Value, frozenset[int]]]:
     for i, word in enumerate(question.words):
         if word.isdecimal() and i not in taken:
             yield Value(Decimal(word)), frozenset({i})
-
-
-def _order(table: TableText, column: int) -> dict[int, Decimal]:
-    """The place of each row: by the value of its cell in a column of numbers or times, else as listed."""
-    if table.kinds[column] in ORDERED:
-        return {row: value.number for value, row in table.values(table.body, column)}
-    listed = reversed(table.body) if table.is_descending else table.body
-    return {row: Decimal(number) for number, row in enumerate(listed)}
 
 
 def _period(value: Value, places: Collection[Decimal], kind: str) -> tuple[Decimal, Decimal] | None:

@@ -12,8 +12,8 @@ from math import inf
 from ...eval.quantities import TIMES, YEARS
 from . import table_question as asked
 from .row_conditions import Condition
-from .table_question import MEANT, NEAR, NUMERIC, ORDERED, Mention, TableQuestion, meant_names
-from .table_text import EMPTY, MAX_CELL
+from .table_question import MEANT, NEAR, Mention, TableQuestion, meant_names
+from .table_text import EMPTY, MAX_CELL, NUMERIC, ORDERED
 
 Match = re.Match[str]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from operator import ge, gt, le, lt
 
-from ...eval.quantities import DURATION, NUMBER_WORDS, TIMES, spelled
+from ...eval.quantities import DURATION, NUMBER_WORDS, spelled
 from ...index.analysis import STOP_WORDS
 from ..understanding.patterns import mapping, pattern, words
 from .table_text import TableText
@@ -15,8 +15,6 @@ MEANINGS = mapping("columns.meanings")
 MEANT = 0.85  # the strength of a word with the meaning of a name, against 1 for a word of the name
 NEAR = 3  # words
 MIN_PART = 4  # characters of a word within a word of a name
-NUMERIC = ("number", "money", DURATION)
-ORDERED = (*NUMERIC, *TIMES)
 MEASURES = ("number", DURATION)  # of sizes and times
 KINDS = {
     word: tuple(kinds.split()) for row, kinds in mapping("table_words.kinds").items() for word in row.split()

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, cached_property
 from itertools import accumulate
@@ -17,6 +17,8 @@ from ..understanding.patterns import pattern
 YES = frozenset("yes y true ✓ ✔ ☒ ☑ included".split())
 NO = frozenset("no n false ✗ ✘ ☐ none".split())
 EMPTY = frozenset(["", "-", "–", "—", "?", "n/a", "N/A"])
+NUMERIC = ("number", "money", DURATION)
+ORDERED = (*NUMERIC, *TIMES)
 RANKS = pattern("table_words.ranks")
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
 CODE = re.compile(r"(?:[A-Za-z]{0,3}[-./ ]?[0-9]+[a-z]?)?")
@@ -48,6 +50,7 @@ class TableText:
             row[0] = f"{label} {row[0]}".strip()
         self._parsed = cache(parse_value)
         self._of_body: dict[int, list[tuple[Value, int]]] = {}
+        self._orders: dict[int, Mapping[int, Decimal]] = {}
         self.names = [[*self.stems(name), *self._units(c)] for c, name in enumerate(table.columns)]
 
     def stems(self, text: str) -> list[str]:
@@ -151,6 +154,15 @@ class TableText:
         numbers = sorted(value.number for value, _ in self.values(self.body, column) if not value.unit)
         first = int(numbers[0]) if numbers else 0
         return len(numbers) > 2 and numbers == [*range(first, first + len(self.body))]
+
+    def order(self, column: int) -> Mapping[int, Decimal]:
+        """The place of each row: by the value of its cell in a column of numbers or times, else as listed."""
+        if column not in self._orders:
+            listed = reversed(self.body) if self.is_descending else self.body
+            values = {row: value.number for value, row in self.values(self.body, column)}
+            places = {row: Decimal(number) for number, row in enumerate(listed)}
+            self._orders[column] = values if self.kinds[column] in ORDERED else places
+        return self._orders[column]
 
     def of_kinds(self, kinds: Collection[str]) -> list[int]:
         """The columns of some kinds."""

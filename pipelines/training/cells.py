@@ -34,7 +34,7 @@ from ..answering.candidates import answer_key, ranked_candidates
 from ..answering.cells import WEIGHTS, cell_candidates
 from ..answering.reading import HitReader
 from ..answering.table_answers import TableResult
-from ..answering.table_question import NUMERIC
+from ..answering.table_text import NUMERIC
 from ..evaluation.asked_folders import asked_folders
 from ..library.loaded_models import DEFAULT_RETRIEVER, WORDS
 from ..open import open as open_library
