@@ -94,7 +94,7 @@ class TableQuestion:
         self.words = [token.word for token in self.tokens]
         self.stems = [table.stem(word) for word in self.words]
         operators = OPERATORS if LIMIT.search(self.text) else OPERATORS - {"under", "over"}
-        silent = STOP_WORDS - operators
+        silent = STOP_WORDS - (operators - {"since"} if "since when" in self.text else operators)
         self.content = {i for i, word in enumerate(self.words) if word not in silent}
         self.around = {i for i in self.content if self.stems[i] in context and self.words[i] not in OPERATORS}
         self.named = self._named()

@@ -148,10 +148,10 @@ class TableText:
         return kinds
 
     def numbers_rows(self, column: int) -> bool:
-        """True for a column of ranks, years or ids by its name, and of whole numbers in steps of one."""
+        """True for a column of ranks, years or ids by its name, and of whole numbers that count the rows."""
         if RANKS.search(self.columns[column]):
             return True
-        numbers = sorted(value.number for value, _ in self.values(self.body, column) if not value.unit)
+        numbers = [value.number for value, _ in self.values(self.body, column) if not value.unit]
         first = int(numbers[0]) if numbers else 0
         return len(numbers) > 2 and numbers == [*range(first, first + len(self.body))]
 

@@ -227,6 +227,11 @@ def test_a_number_within_cells_is_the_end_of_a_range():
     assert asked("How many points were there in rounds 2 to 4?", text).values == ("21",)
 
 
+def test_since_when_asks_for_a_date():
+    text = "Thing | Owned since | Price\nLamp | 5 May 2023 | 30\nPress | 1 June 2020 | 80"
+    assert asked("Since when have we had the lamp?", text).values == ("5 May 2023",)
+
+
 def test_numbers_of_rows_are_not_added_up():
     assert asked("How many weeks had more than 30 litres?", WEEKS).values == ("3",)
 
