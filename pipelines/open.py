@@ -10,6 +10,7 @@ from pathlib import Path
 from spanwise.types import ClusterOptions, ProgressCallback, no_progress
 
 from ..index.analysis import Analyzer
+from ..index.pages import OCR
 from ..index.shards import is_sharded
 from ..index.store import Store
 from .folders import (
@@ -23,7 +24,7 @@ from .folders import (
 )
 from .library.library import Library
 from .library.loaded_models import COLBERT, MODEL, NONE, model_setting, stages_below
-from .parsing.ocr import SETTING as OCR, OcrMode, use_ocr
+from .parsing.ocr import OcrMode, use_ocr
 
 NO_CACHE = "SPANWISE_NO_CACHE"
 

@@ -398,7 +398,7 @@ def figures() -> list[Figure]:
     trees = [parsed(text) for text in texts]
     page = [path for path in PAGE.rglob("*") if path.suffix in {".js", ".css", ".html"}]
     return [
-        Figure("tokens and rules outside tests", measured_rules()[1], 337_000),
+        Figure("tokens and rules outside tests", measured_rules()[1], 336_000),
         Figure("tokens of Python outside tests", sum(map(n_tokens, texts)), inf),  # the old count
         Figure("modules without __init__", sum(path.name != "__init__.py" for path in source), 216),
         Figure("lines of the longest module", max(map(n_lines, source)), 510),

@@ -41,16 +41,7 @@ from .page_layout import (
     runs,
     with_bars,
 )
-from .scan import (
-    DPI,
-    FAULT,
-    MAX_PIXELS as MAX_SCANNED,
-    Picture,
-    RecognisedPage,
-    level,
-    pdf_of_picture,
-    picture_type,
-)
+from .scan import FAULT, SURE, RecognisedPage, pdf_of_picture, picture_type
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -61,7 +52,6 @@ DAMAGED = "damaged"
 NOT_READ = "without words that an engine recognises"
 UNSURE = "read from a picture with little certainty"
 WAITING = "wait for OCR"
-SURE = 0.6  # the certainty without a remark
 LITTLE = 200  # characters of a page that is a picture
 LONGER = 2  # times that text, before the words of the picture replace it
 MIN_PICTURE = 0.5  # share of such a page
@@ -81,7 +71,8 @@ ADDRESS_REST = re.compile(r"[.@/:]\w")
 LOOSE = {"and", "or", "to", "und", "oder", "bis"}
 
 MAX_WIDTH = 2_000  # pixels of a picture
-MAX_PIXELS = 8_000_000
+MAX_PIXELS = 16_000_000
+DPI = 300  # of a page that is recognised
 MAX_CHARACTERS = 200_000  # of a page that is searched
 MAX_BOXES = 500
 CONTEXTS = (400, 100, 25, 5)  # characters around words that must agree, the first that occur
@@ -120,9 +111,7 @@ def read(data: bytes, recognised: Mapping[int, RecognisedPage] | None = None) ->
         pages_without_text=",".join(str(n) for n, page in enumerate(pages, start=1) if not page.text),
         remark="; ".join(remarks),
         ocr=", ".join(
-            f"{n} {page.certainty:.2f} {page.key}"
-            for n, page in enumerate(pages, start=1)
-            if page.certainty is not None and page.text
+            f"{n} {page.certainty or 0:.2f} {page.key}" for n, page in enumerate(pages, start=1) if page.key
         ),
     )
 
@@ -230,7 +219,9 @@ def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
     remark = f"{FAULT} ({recognised.fault})" if recognised.fault else NOT_READ
     read = Page(tuple(recognised.layout()), remark, False, recognised.certainty, recognised.key)
     is_longer = len(_squeeze(read.text)) > LONGER * len(_squeeze(page.text))
-    return read if is_longer or not page.text else replace(page, waits=False, remark=remark)
+    return (
+        read if is_longer or not page.text else replace(page, waits=False, remark=remark, key=recognised.key)
+    )
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
@@ -313,22 +304,18 @@ def _page_names(numbers: Sequence[int], n_pages: int) -> str:
 # Pages as pictures
 
 
-def page_png(data: bytes, page: int, width: int) -> bytes:
-    """A page, counted from 1, as a PNG of `width` pixels, or of fewer for a very large page."""
+def page_png(data: bytes, page: int, width: int | None = None) -> bytes:
+    """A page, counted from 1, as a PNG of `width` pixels, or of fewer for a very large page.
+
+    Without a width it is grey, for an engine that recognises its words.
+    """
     with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
         points, height = loaded.get_size()
-        scale = min(width / points, sqrt(MAX_PIXELS / (points * height)))
+        scale = min(width / points if width else DPI / 72, sqrt(MAX_PIXELS / (points * height)))
+        picture = loaded.render(scale=scale, grayscale=width is None).to_pil()
         file = BytesIO()
-        loaded.render(scale=scale).to_pil().save(file, "PNG", compress_level=3)
+        picture.save(file, "PNG", compress_level=3, dpi=(72 * scale, 72 * scale))
         return file.getvalue()
-
-
-def page_picture(data: bytes, page: int) -> Picture:
-    """The picture of a page, counted from 1, for an engine that recognises its words."""
-    with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
-        points, height = loaded.get_size()
-        scale = min(DPI / 72, sqrt(MAX_SCANNED / (points * height)))
-        return level(loaded.render(scale=scale, grayscale=True).to_pil().convert("L"), scale * 72)
 
 
 def page_boxes(
@@ -345,20 +332,19 @@ def page_boxes(
     those of the file. `DocumentRejected` for an unreadable page.
     """
     with closing(open_pdf(data)) as pdf, closing(_load(pdf, page)) as loaded:
-        boxes = (
-            _recognised_boxes(recognised, words, before, after)
-            if recognised
-            else _boxes(loaded, words, before, after)
-        )
-        return len(pdf), *loaded.get_size(), list(islice(boxes, MAX_BOXES))
+        size = loaded.get_size()
+        boxes = list(_recognised_boxes(recognised, size, words, before, after)) if recognised else []
+        return len(pdf), *size, list(islice(boxes or _boxes(loaded, words, before, after), MAX_BOXES))
 
 
-def _recognised_boxes(page: RecognisedPage, words: str, before: str, after: str) -> Iterator[Box]:
+def _recognised_boxes(
+    page: RecognisedPage, size: tuple[float, float], words: str, before: str, after: str
+) -> Iterator[Box]:
     characters = [each for each in page.characters() if COMPARED.match(each[0])][:MAX_CHARACTERS]
     seen = "".join(character for character, _, _ in characters)
     for start, end in _matches(seen, words, _squeeze(before), _squeeze(after)):
         for _, line in groupby(characters[start:end], key=lambda each: each[1]):
-            yield page.turned_box([box for _, _, box in line])
+            yield page.turned_box([box for _, _, box in line], *size)
 
 
 def _load(pdf: PdfDocument, page: int) -> PdfPage:

@@ -20,7 +20,7 @@ from ..json_records import sync_record
 from ..library.library import Library
 from ..library.loaded_models import command, sent_to
 from ..open import open, open_index
-from ..parsing.ocr import OcrMode, use_ocr
+from ..parsing.ocr import PICTURE_SUFFIXES, OcrMode, use_ocr
 from ..plain_text import one_line
 from . import options as opt
 from .show import print_json, progress, say, write
@@ -212,8 +212,10 @@ def say_report(library: Library, report: SyncReport) -> None:
     _say_some(library, list(_remarks(library, report.remarks)), "--remarks")
     _say_kept(library, report)
     with library.reading() as snapshot:
-        waiting = waiting_scans(ocr_record(snapshot, library.store.settings), library.sync_command)
-    if waiting:
+        ocr = ocr_record(snapshot, library.store.settings)
+    if ocr["mode"] != "all" and any(reason.endswith(PICTURE_SUFFIXES) for reason in report.skipped):
+        say(f"pictures are skipped; read their words with: {library.sync_command} --ocr all")
+    if waiting := waiting_scans(ocr, library.sync_command):
         say(waiting)
     if report.added or report.updated or report.deleted:
         say(changes(report))

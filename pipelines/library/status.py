@@ -23,6 +23,7 @@ from spanwise.version import __version__
 from ...corpora.folder import read_regular
 from ...corpora.readers.scan import MISSING, find_engine
 from ...index.ann import CACHE as CODES
+from ...index.pages import OCR
 from ...index.schema import UnreadFile
 from ...index.shards import is_sharded, shard_folders
 from ...index.store import Store
@@ -30,7 +31,7 @@ from ...models.model_files import BUILTIN, wrong_weights
 from ...reader.evidence import Calibrations
 from ...reader.load import CALIBRATION, reader_folder
 from ..folders import CATALOG_NAME, Root, is_writable, list_roots, read_roots, resolve_index
-from ..parsing.ocr import DEFAULT, SETTING as OCR, n_waiting
+from ..parsing.ocr import DEFAULT, n_waiting
 from .answer_cache import CACHE_NAME, AnswerCache
 from .loaded_models import COLBERT, MODEL, RERANKER, VECTORS, LoadedModels, ModelKind, command
 
@@ -98,7 +99,7 @@ def ocr_record(snapshot: Snapshot, settings: Mapping[str, str]) -> Record:
     """The setting of OCR, the number of pages that wait for it, and the engine, or None without one."""
     engine = find_engine()
     mode = settings.get(OCR, DEFAULT)
-    return {"mode": mode, "waiting": n_waiting(snapshot), "engine": str(engine) if engine else None}
+    return {"mode": mode, "waiting": n_waiting(snapshot, mode), "engine": str(engine) if engine else None}
 
 
 def waiting_scans(ocr: Mapping[str, Any], sync_command: str) -> str:

@@ -30,12 +30,11 @@ from ...corpora.passages import line_ends
 from ...corpora.readers.pdf import Box
 from ...corpora.reading import SkippedFile
 from ...index.analysis import Analyzer
+from ...index.pages import Recognised
 from ...index.schema import document_from_row, document_structure
 from .worker import MAX_HEADER, BrokenMessage, Limits, Message, receive, send
 
 T = TypeVar("T")
-Recognised = Mapping[str, object]
-"""The fields of a `RecognisedPage`, which only child processes look into."""
 
 
 class Sized(Protocol):

@@ -27,6 +27,7 @@ from ...corpora.front_matter import inner_suffix
 from ...corpora.reading import READERS
 from ...index.analysis import Analyzer
 from ...index.maxsim.codebook import Codebook
+from ...index.pages import PageStore, Recognised, page_keys
 from ...index.protocol import Ids
 from ...index.schema import ABSENT, FileState, UnreadFile, indexed_text
 from ...index.snapshot import Snapshot
@@ -81,6 +82,8 @@ def sync_words(
             read_by = snapshot.settings.get(READ_BY, "")
             is_older = read_by != READERS
             stale = set(stored) if is_older else _parsed_by_others(snapshot, own)
+            documents = snapshot.descriptions() if is_older else ()
+            keys = {stored[each.id].sha256: page_keys(each.metadata) for each in documents}
             stale |= {
                 name
                 for name, state in stored.items()
@@ -90,7 +93,8 @@ def sync_words(
         update = _Update(writer, listing, stored, {} if retry else refused, readers)
         todo = [file for file in listing.files if file.document_id in stale or not update.is_settled(file)]
         fresh = {name: state for name, state in stored.items() if name not in stale}
-        reader = FileReader(store, fresh, own, readers)
+        pages = PageStore(store.path)
+        reader = FileReader(store, fresh, own, readers, lambda sha256: pages.pages(keys.get(sha256, {})))
         if workers is None and sum(file.size for file in todo) <= FEW_BYTES:
             workers = 1
         with ParsePool(analyzer.settings(), workers) as pool:
@@ -101,7 +105,23 @@ def sync_words(
                 writer.set(key, value)
         writer.commit()
     with store.snapshot() as snapshot:
-        return update.report(snapshot.n_passages, time.monotonic() - started)
+        return with_refusals(update.report(time.monotonic() - started), snapshot, listing)
+
+
+def with_refusals(report: SyncReport, snapshot: Snapshot, listing: Listing) -> SyncReport:
+    """The report with the files that have no document in a commit; every file found is counted once."""
+    refusals = snapshot.unread_files()
+    rejected = [RejectedFile(name, each.reason) for name, each in refusals.items() if each.kind == "rejected"]
+    skipped = Counter(listing.skipped)
+    skipped.update(each.reason for each in refusals.values() if each.kind == "skipped")
+    n_others = len(report.added) + len(report.updated) + len(rejected) + skipped.total()
+    return replace(
+        report,
+        passages=snapshot.n_passages,
+        rejected=tuple(rejected),
+        skipped=dict(sorted(skipped.items())),
+        unchanged=report.found - n_others,
+    )
 
 
 def name_of(parse: Parse) -> str:
@@ -131,16 +151,22 @@ class FileReader:
     """Reads files that differ from those of an index. Several threads may call it at once.
 
     `stored` are the files in the index, `own` the user's parsers, `readers` the names of all parsers, which
-    are stored with refusals.
+    are stored with refusals. `recognised` are the pages of a file, by its digest, that an engine has read.
     """
 
     def __init__(
-        self, store: Store, stored: Mapping[str, FileState], own: Mapping[str, Parse], readers: str
+        self,
+        store: Store,
+        stored: Mapping[str, FileState],
+        own: Mapping[str, Parse],
+        readers: str,
+        recognised: Callable[[str], Mapping[int, Recognised]],
     ) -> None:
         self._store = store
         self._stored = stored
         self._own = own
         self._readers = readers
+        self._recognised = recognised
         self._by_bytes = {
             (state.sha256, inner_suffix(name) + suffix_of(name)): name for name, state in stored.items()
         }
@@ -164,7 +190,8 @@ class FileReader:
             if document is not None:
                 result = worker.split(document)
             else:
-                result = worker.parse(data, file.document_id, state.sha256)
+                recognised = self._recognised(state.sha256)
+                result = worker.parse(data, file.document_id, state.sha256, recognised=recognised)
             if isinstance(result, ParsedDocument):
                 return Outcome(file, state, result)
             kind = "skipped"
@@ -232,9 +259,6 @@ class _Update:
         self.added: list[str] = []
         self.updated: list[str] = []
         self.deleted: list[str] = []
-        self.unchanged = 0
-        self.rejected: list[RejectedFile] = []
-        self.skipped = Counter(listing.skipped)
         self.remarks: list[DocumentWarning] = []
         self.staged_passages = 0
         self.staged_bytes = 0
@@ -250,14 +274,10 @@ class _Update:
         if state and self._is_same(state, file):
             if state.is_absent:
                 self.writer.touch(file.document_id, replace(state, stamp=file.stamp))
-            self.unchanged += 1
             return True
         refusal = self.refused.get(file.document_id)
         current = (file.size, file.mtime_ns, self.reader)
-        if refusal is None or (refusal.size, refusal.mtime_ns, refusal.reader) != current:
-            return False
-        self._count(file.document_id, refusal)
-        return True
+        return refusal is not None and (refusal.size, refusal.mtime_ns, refusal.reader) == current
 
     def _is_same(self, state: FileState, file: FoundFile) -> bool:
         known = state.stamp.partition(ABSENT)[0].rpartition(" ")[0]
@@ -313,20 +333,16 @@ class _Update:
         is_same = device in ("", here) or (device, here) in self.same_devices
         return here != "" and is_same
 
-    def report(self, passages: int, seconds: float) -> SyncReport:
-        """The report: every file found is counted once."""
+    def report(self, seconds: float) -> SyncReport:
+        """The report without refusals, see `with_refusals`."""
         listing = self.listing
         return SyncReport(
             added=tuple(sorted(self.added)),
             updated=tuple(sorted(self.updated)),
             deleted=tuple(sorted(self.deleted)),
-            unchanged=self.unchanged,
-            rejected=tuple(sorted(self.rejected, key=lambda file: file.document_id)),
-            skipped=dict(sorted(self.skipped.items())),
             remarks=tuple(sorted(self.remarks, key=lambda remark: remark.document_id)),
             found=len(listing.files) + len(listing.rejected) + sum(listing.skipped.values()),
             reused_vectors=self.writer.reused_vectors,
-            passages=passages,
             seconds=round(seconds, 3),
             kept=self.n_kept,
         )
@@ -340,7 +356,6 @@ class _Update:
             self._refuse(file.document_id, outcome.result)
         elif outcome.result is None:
             self.writer.touch(file.document_id, outcome.state)
-            self.unchanged += 1
         else:
             document = outcome.result.document
             passages = outcome.result.passages
@@ -358,16 +373,9 @@ class _Update:
         self.deleted.append(document_id)
 
     def _refuse(self, document_id: str, refusal: UnreadFile) -> None:
-        """Store a refusal, unless it is stored already, and count it."""
+        """Store a refusal, unless it is stored already."""
         if self.refused.get(document_id) != refusal:
             self.writer.put_unread_file(document_id, refusal)
-        self._count(document_id, refusal)
-
-    def _count(self, document_id: str, refusal: UnreadFile) -> None:
-        if refusal.kind == "skipped":
-            self.skipped[refusal.reason] += 1
-        else:
-            self.rejected.append(RejectedFile(document_id, refusal.reason))
 
 
 # Vectors

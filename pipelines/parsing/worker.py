@@ -21,8 +21,8 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Passage
 
 from ...corpora.passages import split
-from ...corpora.readers.pdf import page_boxes, page_picture, page_png, waiting_pages
-from ...corpora.readers.scan import Engine, Picture, RecognisedPage, recognise
+from ...corpora.readers.pdf import page_boxes, page_png, waiting_pages
+from ...corpora.readers.scan import Engine, RecognisedPage, recognise
 from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
 from ...index.languages import stored_terms
@@ -132,8 +132,7 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
     if "page" in header:
         return _page(header, data)
     if "engine" in header:
-        picture = Picture(**header["picture"], pixels=data)
-        return (asdict(recognise(Engine(**header["engine"]), picture)),)
+        return (asdict(recognise(Engine(**header["engine"]), data)),)
     if "waiting" in header:
         return ({"waiting": waiting_pages(data)},)
     if header["stored"]:
@@ -151,14 +150,10 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
 
 
 def _page(header: Mapping[str, Any], data: bytes) -> tuple[Any, ...]:
-    """A page as a PNG, as a grey picture, or the boxes of words on it."""
+    """A page as a PNG, or the boxes of words on it."""
     number = header["page"]
-    if "width" in header:
-        return {}, page_png(data, number, header["width"])
     if "words" not in header:
-        picture = asdict(page_picture(data, number))
-        pixels = picture.pop("pixels")
-        return picture, pixels
+        return {}, page_png(data, number, header.get("width"))
     recognised = header["recognised"] and RecognisedPage(**header["recognised"])
     return (
         {"boxes": page_boxes(data, number, header["words"], header["before"], header["after"], recognised)},

@@ -1,19 +1,19 @@
 """Pictures are levelled, the words that an engine recognises become lines, tables and columns of a page."""
 
 import os
+from io import BytesIO
 
-import numpy as np
 import pytest
 from helpers.scans import picture_of, scan_of
+from PIL import Image
 from pypdfium2 import PdfDocument
 
 from spanwise.corpora.readers import pdf
-from spanwise.corpora.readers.pdf import page_boxes, page_picture, waiting_pages
+from spanwise.corpora.readers.pdf import page_boxes, page_png, waiting_pages
 from spanwise.corpora.readers.scan import (
     RAPIDOCR,
     TESSERACT,
     Engine,
-    Picture,
     RecognisedPage,
     find_engine,
     pdf_of_picture,
@@ -33,7 +33,7 @@ LINES = [
 def page_of(*lines: list[tuple[str, float, float]], degrees: float = 0.0) -> RecognisedPage:
     """A page of words at a place from the left and from the top, 6 points wide for each character."""
     words = [[(text, x, y, x + 6.0 * len(text), y + 10.0) for text, x, y in line] for line in lines]
-    return RecognisedPage(600.0, 800.0, degrees, 0.9, words, "key")
+    return RecognisedPage(432.0, 576.0, degrees, 0.9, words, "key")
 
 
 def text_of(page: RecognisedPage) -> str:
@@ -54,12 +54,11 @@ def engine_or_skip(name: str) -> Engine:
 
 @pytest.mark.parametrize("degrees", [-2.0, -0.5, 0.0, 1.0, 2.5])
 def test_the_turn_of_a_page_is_measured(degrees: float) -> None:
-    assert turn_of(np.asarray(picture_of(LINES * 4, degrees))) == pytest.approx(degrees, abs=0.15)
+    assert turn_of(picture_of(LINES * 4, degrees)) == pytest.approx(degrees, abs=0.15)
 
 
 def test_a_page_without_text_is_not_turned() -> None:
-    assert turn_of(np.full((100, 80), 255, np.uint8)) == 0.0
-    assert turn_of(np.zeros((100, 80), np.uint8)) == 0.0
+    assert turn_of(Image.new("L", (80, 100), 255)) == 0.0
 
 
 def test_prose_keeps_the_order_of_the_engine() -> None:
@@ -85,9 +84,8 @@ def test_a_box_of_words_is_turned_with_the_page() -> None:
     level = page_of([("The", 100, 100), ("mill", 130, 100)], [("burned", 100, 120)])
     _, _, _, boxes = page_boxes(data, 1, "mill burned", "The", "", level)
     assert [tuple(map(round, box)) for box in boxes] == [(130, 100, 24, 10), (100, 120, 36, 10)]
-    turned = page_of([("mill", 590, 395)], degrees=90.0)
-    _, _, _, [box] = page_boxes(data, 1, "mill", "", "", turned)
-    assert tuple(map(round, box)) == (295, 690, 10, 24)
+    turned = page_of([("mill", 100, 20)], degrees=90.0)
+    assert tuple(map(round, turned.turned_box([(100, 20, 124, 30)], 576.0, 432.0))) == (546, 100, 10, 24)
 
 
 def test_a_page_waits_if_it_shows_something_and_has_no_text() -> None:
@@ -95,8 +93,6 @@ def test_a_page_waits_if_it_shows_something_and_has_no_text() -> None:
 
 
 def test_little_text_over_a_picture_waits_and_the_longer_text_counts() -> None:
-    from io import BytesIO
-
     from reportlab.lib.utils import ImageReader
     from reportlab.pdfgen.canvas import Canvas
 
@@ -122,17 +118,10 @@ def test_a_damaged_picture_is_refused(data: bytes) -> None:
 
 
 def test_a_picture_file_has_a_page_for_each_of_its_pictures() -> None:
-    from io import BytesIO
-
     file = BytesIO()
     picture_of(["one"]).save(file, "TIFF", save_all=True, append_images=[picture_of(["two"])], dpi=(150, 150))
     document = PdfDocument(pdf_of_picture(file.getvalue()))
     assert [tuple(map(round, page.get_size())) for page in document] == [(432, 576)] * 2
-
-
-def test_a_blank_picture_is_not_given_to_the_engine() -> None:
-    page = recognise(Engine(TESSERACT, "/nowhere", "eng", ""), Picture(4, 4, 300.0, 0.0, b"\xff" * 16))
-    assert page.lines == []
 
 
 def test_a_program_that_is_no_engine_is_not_taken(tmp_path, monkeypatch) -> None:
@@ -149,10 +138,27 @@ def test_a_program_that_is_no_engine_is_not_taken(tmp_path, monkeypatch) -> None
 def test_an_engine_reads_a_page(name: str, degrees: float) -> None:
     engine = engine_or_skip(name)
     data = scan_of([LINES], degrees)
-    page = recognise(engine, page_picture(data, 1))
+    page = recognise(engine, page_png(data, 1))
     lines = pdf.read(data, {1: page}).text.split("\n")
     assert [line.replace(" ", "") for line in lines] == [line.replace(" ", "") for line in LINES]
     assert page.certainty > 0.8
+
+
+@pytest.mark.parametrize("name", [TESSERACT, RAPIDOCR])
+@pytest.mark.parametrize("degrees", [90, 180, 270])
+def test_a_page_on_its_side_or_head_is_read_and_marked(name: str, degrees: int) -> None:
+    engine = engine_or_skip(name)
+    file = BytesIO()
+    picture_of(LINES).rotate(-degrees, expand=True).save(file, "PDF", resolution=150)
+    page = recognise(engine, page_png(file.getvalue(), 1))
+    assert page.degrees == degrees
+    assert pdf.read(file.getvalue(), {1: page}).text.replace(" ", "") == "\n".join(LINES).replace(" ", "")
+    _, width, height, boxes = page_boxes(file.getvalue(), 1, "Films may be", "", "", page)
+    [(x, y, w, h)] = boxes
+    middle = complex(x + w / 2 - width / 2, y + h / 2 - height / 2)
+    upright = middle * {90: -1j, 180: -1, 270: 1j}[degrees]
+    assert abs(upright - complex(-139, -178)) < 9
+    assert (h > w) == (degrees != 180)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ import pytest
 from helpers.files import pdf_of
 from helpers.scans import FakeEngine, picture_of, scan_of
 from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
 
 import spanwise
+from spanwise.index.pages import PageStore, recognised_page
 from spanwise.pipelines.library.status import advice
 from spanwise.pipelines.parsing import ocr
-from spanwise.pipelines.parsing.ocr import PageStore, recognised_page, use_ocr
+from spanwise.pipelines.parsing.ocr import use_ocr
 from spanwise.pipelines.parsing.worker import Limits
 
 
@@ -155,7 +158,7 @@ def test_off_reads_nothing_and_all_reads_pictures_too(scans, engine):
 
 
 def test_hostile_pictures_cost_a_line_each(scans, engine, run):
-    Image.new("1", (12_000, 11_000)).save(scans / "bomb.png")
+    Image.new("1", (20_000, 10_000)).save(scans / "bomb.png")
     Image.new("L", (30_000, 1_500), 255).save(scans / "wide.png")
     file = BytesIO()
     picture_of(["a photograph"]).save(file, "JPEG")
@@ -164,12 +167,11 @@ def test_hostile_pictures_cost_a_line_each(scans, engine, run):
     code, _, err = run("index", scans, "--ocr", "all", "--lexical-only")
     assert code == 0
     lines = [line for line in err.splitlines() if line.startswith("rejected")]
-    assert [line.split()[1] for line in lines] == ["bomb.png:", "cut.jpg:", "nothing.tif:", "wide.png:"]
-    assert "picture of more than 120 megapixels" in lines[0]
+    assert [line.split()[1] for line in lines] == ["bomb.png:", "cut.jpg:", "nothing.tif:"]
+    assert "damaged picture: Image size (200000000 pixels) exceeds limit" in lines[0]
     assert "damaged picture" in lines[1]
-    assert "picture without words that an engine recognises: its only page" in lines[3]
     with spanwise.open(scans) as library:
-        assert sorted(library.snapshot.files()) == ["note.txt", "scan.pdf"]
+        assert sorted(library.snapshot.files()) == ["note.txt", "scan.pdf", "wide.png"]
 
 
 def test_a_renamed_scan_is_not_read_again(scans, engine):
@@ -219,10 +221,81 @@ def test_a_damaged_page_is_as_if_it_was_not_kept(scans, engine):
     assert PageStore(path).get(first.stem)["key"] == first.stem
     first.write_bytes(first.read_bytes().replace(b"Picture", b"Pasture"))
     assert PageStore(path).get(first.stem) is None
-    assert not first.exists()
 
 
 def test_a_line_shows_that_an_answer_is_from_a_picture(scans, engine, run):
     run("index", scans, "--lexical-only")
     _, out, _ = run("search", "--index", scans, "picture number", "--retriever", "bm25")
     assert "scan.pdf, page 1, read from a picture" in out
+
+
+def with_picture(words: str) -> bytes:
+    """A PDF of a page with a few words over a large picture."""
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(300, 400))
+    canvas.drawImage(ImageReader(picture_of(["a page"])), 0, 0, 300, 400)
+    canvas.drawString(10, 10, words)
+    canvas.save()
+    return file.getvalue()
+
+
+def n_stored(folder) -> int:
+    return len(list((folder / ".spanwise" / "ocr").rglob("*.json")))
+
+
+def test_pages_of_a_deleted_document_are_deleted(scans, engine):
+    (scans / "other.pdf").write_bytes(scan_of([["a page of another scan"]]))
+    synced(scans)
+    assert n_stored(scans) == 4
+    (scans / "other.pdf").unlink()
+    synced(scans, ocr=False)
+    assert n_stored(scans) == 4
+    synced(scans)
+    assert n_stored(scans) == 3
+
+
+def test_no_page_is_deleted_while_others_wait(scans, engine, monkeypatch):
+    synced(scans)
+    (scans / "scan.pdf").unlink()
+    (scans / "other.pdf").write_bytes(scan_of([["a page of another scan"]]))
+    monkeypatch.setattr("spanwise.pipelines.parsing.ocr.find_engine", lambda: None)
+    synced(scans)
+    assert n_stored(scans) == 3
+
+
+def test_a_page_without_words_stays_while_its_document_has_others(scans, engine):
+    engine.act("10")
+    (scans / "scan.pdf").write_bytes(scan_of([["words"]]))
+    (scans / "both.pdf").write_bytes(with_picture("Scanned by a phone"))
+    [rejection] = synced(scans).rejected
+    assert rejection.reason == "PDF without words that an engine recognises: its only page"
+    assert n_stored(scans) == 1
+
+
+@pytest.mark.parametrize("name", ["scan.pdf", "photo.png"])
+def test_newer_readers_keep_the_words_of_scans(scans, engine, monkeypatch, name):
+    picture_of(["a photograph"]).save(scans / "photo.png")
+    with spanwise.open(scans, ocr="all") as library:
+        library.sync(vectors=False)
+        before = library.document(name)
+        monkeypatch.setattr("spanwise.pipelines.parsing.sync.READERS", "newer")
+        report = library.sync(vectors=False, ocr=False)
+        assert name in report.updated
+        assert library.document(name) == before
+    assert len(engine.pages_read) == 4
+
+
+def test_skipped_pictures_are_a_line_with_the_option(scans, engine, run):
+    for name in ("a.png", "b.JPG"):
+        picture_of(["a photograph"]).save(scans / name)
+    _, _, err = run("index", scans, "--lexical-only")
+    [line] = [line for line in err.splitlines() if "--ocr all" in line]
+    assert line.startswith("pictures are skipped; read their words with: spanwise index")
+    _, _, err = run("index", scans, "--lexical-only", "--ocr", "all")
+    assert "--ocr all" not in err
+
+
+def test_pictures_wait_where_they_are_wanted_without_an_engine(scans, no_engine, run):
+    picture_of(["a photograph"]).save(scans / "a.png")
+    _, _, err = run("index", scans, "--lexical-only", "--ocr", "all")
+    assert "4 pages wait for OCR: install tesseract" in err

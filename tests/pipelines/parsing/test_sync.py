@@ -28,10 +28,10 @@ def reads(monkeypatch) -> list[str]:
     parsed = []
     parse = ParseWorker.parse
 
-    def noted(self, data, name, sha256, stored=None):
+    def noted(self, data, name, sha256, stored=None, recognised=None):
         if stored is None:
             parsed.append(name)
-        return parse(self, data, name, sha256, stored)
+        return parse(self, data, name, sha256, stored, recognised)
 
     monkeypatch.setattr(ParseWorker, "parse", noted)
     return parsed
