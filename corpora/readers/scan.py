@@ -16,6 +16,7 @@ from cmath import rect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import BytesIO
@@ -23,6 +24,7 @@ from itertools import chain, groupby
 from math import radians
 from pathlib import Path
 from statistics import median
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -52,6 +54,7 @@ MIN_DPI = 72
 TURNS = sorted((quarter / 4 for quarter in range(-12, 13)), key=abs)  # degrees
 COARSE = 2  # pixels that are one when the turn is measured
 SURE = 0.6  # the certainty of a page without a remark
+MAX_TURNED_S = 12.0  # after which no other turn is tried
 UPRIGHT = 0.8  # the certainty of a page that is not turned by quarters
 MIN_CERTAINTY = 0.3  # of a line
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
@@ -73,7 +76,7 @@ class Engine:
     name: "tesseract" or "rapidocr".
     program: its path; empty for a package.
     languages: of its data, as its option has them.
-    version: of the program.
+    version: of the program and its data.
     """
 
     name: str
@@ -222,21 +225,28 @@ def _tesseract(program: str) -> Engine | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    names = set(listed.split("\n")[1:]) - {"", "osd"}
+    head, *rest = listed.split("\n")
+    names = set(rest) - {"", "osd"}
     ordered = [name for name in LANGUAGES if name in names] + sorted(names.difference(LANGUAGES))
-    return Engine(TESSERACT, program, "+".join(ordered[:MAX_LANGUAGES]), number) if names else None
+    chosen = ordered[:MAX_LANGUAGES]
+    folder = Path(head.partition('"')[2].rpartition('"')[0])
+    files = [folder / f"{name}.traineddata" for name in chosen]
+    digests = [sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    versions = " ".join([number, *digests])
+    return Engine(TESSERACT, program, "+".join(chosen), versions) if names else None
 
 
 def recognise(engine: Engine, png: bytes) -> RecognisedPage:
     """What the engine reads on the picture of a page, without a key.
 
     If it is not sure of words that are wider than high, the page may lie on its side or stand on its head: it
-    gets the turn at which most of them are read.
+    gets the turn at which most of them are read. A page that takes long is not turned.
     """
     from PIL import Image
 
     best = RecognisedPage()
     most = -1.0
+    began = monotonic()
     with Image.open(BytesIO(png)) as file:
         picture = file.convert("L")
     for degrees in (0, 180, 90, 270):
@@ -246,7 +256,8 @@ def recognise(engine: Engine, png: bytes) -> RecognisedPage:
         if page.certainty * n_level > most:
             best = page
             most = page.certainty * n_level
-        if most > UPRIGHT * sum(len(word[0]) for word in words):
+        is_upright = most > UPRIGHT * sum(len(word[0]) for word in words)
+        if is_upright or monotonic() - began > MAX_TURNED_S:
             break
     return best
 
