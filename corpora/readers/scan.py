@@ -54,7 +54,7 @@ MIN_DPI = 72
 TURNS = sorted((quarter / 4 for quarter in range(-12, 13)), key=abs)  # degrees
 COARSE = 2  # pixels that are one when the turn is measured
 SURE = 0.6  # the certainty of a page without a remark
-MAX_TURNED_S = 12.0  # after which no other turn is tried
+MAX_TURNED_S = 25.0  # after which no other turn is tried
 UPRIGHT = 0.8  # the certainty of a page that is not turned by quarters
 MIN_CERTAINTY = 0.3  # of a line
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
