@@ -72,7 +72,7 @@ UNREADABLE = re.compile(
     r"|[A-Za-z0-9+/]{400,}+={0,2}+))",
     re.M,
 )
-# A line of a file of settings: a setting in a comment, another comment, an item of a list, a key or a section.
+# A line of a file of settings: a setting in a comment, another comment, an item of a list, or a key.
 SETTINGS_LINE = re.compile(
     r"^[ \t]*+(?:(?P<hidden>[#;!]++[ \t]*+(?:-[ \t]++)?(?:[\w.-]++[ \t]*+=|[a-z][\w.-]*+:(?!\S))"
     r"(?:[ \t]*+[^\s]++){0,5}+[ \t]*+(?![^\r\n]))|(?P<comment>[#;!])|(?P<item>-\s)"
@@ -294,9 +294,10 @@ def _hidden(text: str, *patterns: re.Pattern[str]) -> list[Bounds]:
 
 def _commented_out(text: str) -> list[Bounds]:
     """The settings in comments of a file of settings, but for comments above them all and an empty line."""
-    places: dict[str | None, list[Bounds]] = {kind: [] for kind in SETTINGS_LINE.groupindex}
+    places: dict[str, list[Bounds]] = {kind: [] for kind in SETTINGS_LINE.groupindex}
     for line in SETTINGS_LINE.finditer(text):
-        places[line.lastgroup].append(line.span(line.lastgroup))
+        kind = str(line.lastgroup)
+        places[kind].append(line.span(kind))
     if len(places["key"]) <= len(places["other"]):
         return []
     preface = text.rfind("\n\n", 0, places["key"][0][0])

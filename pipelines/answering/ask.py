@@ -36,6 +36,7 @@ from .candidates import (
     without_overlaps,
 )
 from .cells import cell_candidates, in_tables
+from .clauses import named_clauses
 from .filters import Selection, count_unread
 from .reading import Findings, FittedReader, HitReader, Readings
 from .table_answers import TableFinder, TableResult
@@ -272,8 +273,11 @@ class Answerer:
             left_out=self.left_out,
             understood=spelling.understood,
         )
+        clauses = self._clauses(findings)
+        if clauses and not clauses[0].score:
+            return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]))
         if not is_accepted:
-            near = self._candidates(asked, shown, findings.hits[:n_read])
+            near = self._candidates(asked, [*clauses, *shown], findings.hits[:n_read])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
             return declined if findings.n_unread else self._with_unknown(declined, spelling)
         if cells := ranked[0].candidate.cells:
@@ -330,7 +334,7 @@ class Answerer:
         likely = [
             span
             for span in shown
-            if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
+            if (span.confidence is None or span.confidence >= MIN_CANDIDATE_CONFIDENCE)
             and adds_words(span.text, terms, self.analyzer)
         ]
         if section := topic_section(terms, read, cache(self.snapshot.document), self.analyzer):
@@ -429,6 +433,16 @@ class Answerer:
             passage=self._passage_of(span, findings.hits),
             verdict="yes" if word in YES else "no" if word in NO else best.verdict,
         )
+
+    def _clauses(self, findings: Findings) -> list[AnswerSpan]:
+        """The clauses that the question names, as answers without confidence; see `named_clauses`."""
+        document_of = cache(self.snapshot.document)
+        return [
+            AnswerSpan(clause, clause, self._passage_of(clause, findings.hits), None, 0, -n_others, None)
+            for n_others, clause in named_clauses(
+                findings.question, findings.hits, document_of, self.analyzer
+            )
+        ]
 
     def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
         """The passage in which a span starts, a retrieved one if possible."""

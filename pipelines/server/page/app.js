@@ -392,7 +392,7 @@ const SURE = [[0.9, "very likely right"], [0.7, "likely right"], [0.5, "more lik
 
 /** The confidence in per cent and words, a bar with the threshold, and an explanation. */
 function confidenceMeter(confidence, threshold, declined = false) {
-  if (confidence === null) return note("No confidence: this reader is not calibrated.");
+  if (confidence === null) return note("No confidence: this is looked up, or the reader is not calibrated.");
   const bar = style(element("span", { class: "bar", "aria-hidden": "true" }, element("span", { class: "filled" })), { "--share": confidence });
   const hasThreshold = threshold !== null && threshold !== undefined;
   if (hasThreshold) bar.append(style(element("span", { class: "threshold", title: `Threshold: ${percent(threshold)}` }), { "--threshold": threshold }));
