@@ -153,7 +153,7 @@ class Analyzer:
         return tuple(self.in_languages(language) for language in self.languages)
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in text order, with repetitions; plain forms of numbers and spaced words follow.
+        """The terms of a text, in text order, repeated ones, too; then plain numbers and spaced words.
 
         >>> Analyzer().terms("The ship's twenty-five sailors paid 1,249.50")
         ['the', 'ship', 'twenti', 'five', 'sailor', 'paid', '1', '249', '50', '1249', '5']

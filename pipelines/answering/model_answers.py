@@ -289,6 +289,7 @@ class ModelAnswerer:
             decided_by="model",
             written=written,
             model=model,
+            note="" if written or not spans else "nothing could be written that the documents support",
         )
 
     def _sentences(
