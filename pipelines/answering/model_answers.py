@@ -289,7 +289,9 @@ class ModelAnswerer:
             decided_by="model",
             written=written,
             model=model,
-            note="" if written or not spans else "nothing could be written that the documents support",
+            note=""
+            if written or not model.dropped
+            else "nothing could be written that the documents support",
         )
 
     def _sentences(
