@@ -87,6 +87,7 @@ def test_the_numbers_of_a_clause_come_outermost_first(question, labels):
         (CONTRACT, "3 2 b", "(b) removes nests."),
         (CONTRACT, "4 2", "(2) It is due at once."),
         (CONTRACT, "4 3", ""),
+        ("1 Fees\n\n1.1 Monthly.\n\n2 Term\n\n2.1 Long.", "1", "1 Fees\n\n1.1 Monthly."),
         (CONTRACT, "80", ""),
     ],
 )
