@@ -8,8 +8,8 @@ Both go through the same rules, whose settings are stored with the index:
   (`She's` is she);
 - Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese: overlapping pairs of characters, a lone character by
   itself;
-- the Snowball stemmer of the document's language (`languages.py`); a question is stemmed by each language of
-  the index.
+- the Snowball stemmer of the document's language (`languages.py`), of English words in American spelling; a
+  question is stemmed by each language of the index.
 
 Passages keep their stop words. A question drops them unless nothing else is left, so "Who?" and "to be or not
 to be" still have results.
@@ -27,9 +27,10 @@ from unicodedata import category, normalize
 
 from spanwise.errors import ModelMismatch
 
-_RULES = "4"  # increase it when the same text would give other terms
-# An index with the older ones answers until the next sync; 10\u2076 is 106 in "2", all is English in "3".
-_READ_RULES = ("2", "3", _RULES)
+_RULES = "5"  # increase it when the same text would give other terms
+# An index with the older ones answers until the next sync; 10\u2076 is 106 in "2", all is English in "3", and
+# "4" knows neither American spelling nor spaced letters.
+_READ_RULES = ("2", "3", "4", _RULES)
 _LONGEST_STEMMED = 64  # longer runs are data such as hashes or base64, not words
 _MAX_REMEMBERED = 500_000
 # Stream-safe text (UAX #15) has at most 30 marks in a row; longer rows are hostile and are cut.
@@ -44,6 +45,14 @@ _UNUSUAL = re.compile(r"[^\x00-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e]")
 _JOINED = re.compile("(?<=\\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u2080-\u2089])")
 # A number with separators, such as 1,249.50.
 _GROUPED = re.compile(r"\b[0-9]{1,3}(?:,[0-9]{3}){1,6}(?:\.[0-9]{1,9})?\b")
+# A word whose letters are spaced out, such as "T O T A L", but no row of letters.
+SPACED = re.compile(r"(?<!\S)(?!(?i:a b c))(?:[^\W\d_] ){3,}[^\W\d_](?!\w)")
+# British spelling, and what it is in American: colour, centre, organise, analyse; but no revise and precise.
+_BRITISH = (
+    (re.compile(r"(?<=[a-z]{3})our(?=(?:s|ed|ing|ful|able|al|ites?|hood)?\Z)"), "or"),
+    (re.compile(r"(?<=[a-z]{2}[bt])re(?=s?\Z)"), "er"),
+    (re.compile(r"(?<=[a-z]{2}[a-uw-z][iy])(?<!preci)s(?=(?:e[drs]?|ers|ing|ations?)\Z)"), "z"),
+)
 _APOSTROPHES = {0x2019: "'", 0x02BC: "'"}
 _ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)?")
 _SUFFIX = re.compile(r"\.\w{1,9}\Z")
@@ -144,14 +153,15 @@ class Analyzer:
         return tuple(self.in_languages(language) for language in self.languages)
 
     def terms(self, text: str) -> list[str]:
-        """The terms of a text, in text order, with repetitions; plain forms of numbers follow.
+        """The terms of a text, in text order, repeated ones, too; then plain numbers and spaced words.
 
         >>> Analyzer().terms("The ship's twenty-five sailors paid 1,249.50")
         ['the', 'ship', 'twenti', 'five', 'sailor', 'paid', '1', '249', '50', '1249', '5']
         """
         grouped = _GROUPED.findall(text) if "," in text else []
         plain = [f"{Decimal(number.replace(',', '')).normalize():f}" for number in grouped]
-        return self._terms(plain_words(" ".join([text, *plain])))
+        spaced = [word.replace(" ", "") for word in SPACED.findall(text)]
+        return self._terms(plain_words(" ".join([text, *plain, *spaced])))
 
     def passage_terms(self, text: str) -> list[str]:
         """The terms that the index holds for a passage in the analyzer's language."""
@@ -238,7 +248,11 @@ class Analyzer:
 
         if len(self._known) >= _MAX_REMEMBERED:
             self._known.clear()
-        term: str = Stemmer(self.languages[0], 0).stemWord(word)
+        language = self.languages[0]
+        american = word
+        for british, spelling in _BRITISH if language == ENGLISH else ():
+            american = british.sub(spelling, american)
+        term: str = Stemmer(language, 0).stemWord(american)
         self._known[word] = term
         return term
 

@@ -66,6 +66,7 @@ def answer_record(answer: Answer) -> Record:
         },
         **spelling_record(answer),
         "unread_files": answer.unread_files,
+        "note": answer.note,
         "hint": language_hint(answer.question) if answer.no_answer else "",
         "nearest": [hit_record(hit) for hit in answer.nearest] if answer.no_answer else [],
         "threshold": answer.threshold,

@@ -156,7 +156,8 @@ def chat_text(answer: Answer | Summary) -> Cited:
         otherwise = [
             f"Otherwise in {one_line(version(each))}: {shown(each.span)}" for each in answer.otherwise
         ]
-        return "\n".join([text, *step_lines(answer.steps), *otherwise]), marks
+        lines = [text, *step_lines(answer.steps), *otherwise, answer.note[:1].upper() + answer.note[1:]]
+        return "\n".join(filter(None, lines)), marks
     elif answer.computed:
         first = answer.computed.first
         text = f"{answer.computed.value} ({computed_from(answer.computed)})"

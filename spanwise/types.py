@@ -230,6 +230,7 @@ class Answer:
         model: how a model answered; None for an answer of the reader.
         otherwise: what other versions of the sentence of `best` say, in other documents or earlier in the
             same one, newest first; see their `date`.
+        note: what a reader of the answer should know about it, in a sentence; "" for nothing.
     """
 
     question: str
@@ -261,6 +262,7 @@ class Answer:
     written: tuple[SummarySentence, ...] = ()
     model: ModelReading | None = None
     otherwise: tuple[AnswerSpan, ...] = ()
+    note: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:

@@ -1,8 +1,8 @@
 """Reads plain text, Markdown, reStructuredText, AsciiDoc and LaTeX: stored unchanged, with their headings.
 
-markdown-it-py finds the headings of Markdown, below the front matter. Comments, struck text, base64 and the
-cue lines of subtitles are stored, but left out of what is searched and quoted. No directive is expanded, and
-no other file is opened.
+markdown-it-py finds the headings of Markdown, below the front matter. Comments, settings in comments, struck
+text, base64 and cue lines of subtitles are stored, but left out of what is searched and quoted. No directive
+is expanded, and no other file is opened.
 """
 
 from __future__ import annotations
@@ -72,6 +72,14 @@ UNREADABLE = re.compile(
     r"|[A-Za-z0-9+/]{400,}+={0,2}+))",
     re.M,
 )
+# A line of a file of settings: a setting in a comment, another comment, an item of a list, or a key.
+SETTINGS_LINE = re.compile(
+    r"^[ \t]*+(?:(?P<hidden>[#;!]++[ \t]*+(?:-[ \t]++)?(?:[\w.-]++[ \t]*+=|[a-z][\w.-]*+:(?!\S))"
+    r"(?:[ \t]*+[^\s]++){0,5}+[ \t]*+(?![^\r\n]))|(?P<comment>[#;!])|(?P<item>-\s)"
+    r"|(?P<key>[\"'\w./-]++[ \t]*+(?:=|:(?!\S))|\[)|(?P<other>\S))",
+    re.M,
+)
+MAX_SETTINGS = 1_000_000  # characters at the top of a text that are searched for settings in comments
 AT_START = r"(?<![^\r\n])"
 AT_END = r"[ \t]*+(?![^\r\n])"
 PARAGRAPH_END = r"\n[ \t]{0,99}\r?\n"
@@ -116,7 +124,7 @@ HIDDEN_IN_TEX = re.compile(
 def read_text(data: bytes) -> TextBuilder:
     """The document of a plain text file, titled by its first line."""
     decoded = decode(data)
-    left_out = _hidden(decoded[0], UNREADABLE)
+    left_out = apart([*_hidden(decoded[0], UNREADABLE), *_commented_out(decoded[0][:MAX_SETTINGS])])
     title = first_line(blanked(decoded[0], left_out))
     return source_builder("text/plain", decoded, title, left_out=left_out)
 
@@ -282,6 +290,18 @@ def _hidden(text: str, *patterns: re.Pattern[str]) -> list[Bounds]:
     """What patterns find outside code: comments, struck text, cue lines of subtitles and base64."""
     matches = (match for pattern in patterns for match in pattern.finditer(text))
     return apart(match.span("hidden") for match in matches if match["hidden"])
+
+
+def _commented_out(text: str) -> list[Bounds]:
+    """The settings in comments of a file of settings, but for comments above them all and an empty line."""
+    places: dict[str, list[Bounds]] = {kind: [] for kind in SETTINGS_LINE.groupindex}
+    for line in SETTINGS_LINE.finditer(text):
+        kind = str(line.lastgroup)
+        places[kind].append(line.span(kind))
+    if len(places["key"]) <= len(places["other"]):
+        return []
+    preface = text.rfind("\n\n", 0, places["key"][0][0])
+    return [bounds for bounds in places["hidden"] if bounds[0] > preface]
 
 
 def apart(ranges: Iterable[Bounds]) -> list[Bounds]:

@@ -49,8 +49,11 @@ PAGED = re.compile(
 )
 PLAIN = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 FOOTNOTE = re.compile(r"^([0-9]{1,3})(?![0-9,])[^\w\n]{0,3}\w", re.M)
-# No power: 10², m², km².
-REFERENCE = re.compile(r"(?<!10)(?<!\bm)(?<!\b[kcdmµ]m)(?<![⁰¹²³⁴⁵⁶⁷⁸⁹])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?![⁰¹²³⁴⁵⁶⁷⁸⁹])")
+# No power: 10², m², km². Also a number that is glued to a word.
+REFERENCE = re.compile(
+    r"(?<!10)(?<!\bm)(?<!\b[kcdmµ]m)(?<![⁰¹²³⁴⁵⁶⁷⁸⁹])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}(?![⁰¹²³⁴⁵⁶⁷⁸⁹])"
+    r"|(?<=[a-z]{3})[0-9]{1,2}(?![\w.,]*\w)"
+)
 SMALLER = 0.95  # times the commonest size of a page
 LARGER = 1.05  # times the commonest size of a page
 APART = 24.0  # points: about two lines
@@ -127,7 +130,7 @@ class Page:
 
 
 def mark_notes(page: Page) -> str:
-    """The text of the page with each raised number as " [3]" if a line of smaller type begins with it."""
+    """The text of the page with a number that is raised or glued to a word as " [3]", if a note has it."""
     limit = SMALLER * page.size
     small = "\n".join(line.text for line in page.lines if line.size < limit)
     notes = set(FOOTNOTE.findall(small.translate(PLAIN)))

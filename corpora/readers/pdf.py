@@ -65,6 +65,11 @@ PLACEHOLDER = re.compile(r"Please wait\.{3}\s.{0,200}your PDF\s{1,4}viewer may n
 PAGE_END = "\f"
 # Head, hyphen, end of line or page, tail, other characters after it, and the next space.
 BROKEN_WORD = re.compile(rf"(\w{{1,40}})-([\n{PAGE_END}])(\w{{2,40}})(\S{{0,9}})[ \t]?(\n?)")
+# A number that ends in a thousands separator, and its other digits, but no list of numbers.
+BROKEN_NUMBER = re.compile(
+    r"(?<![\d,])(?<!\d, )(\d{1,3}(?:,\d{3}){0,3},)\n(\d{3}(?:,\d{3}|\.\d+)*)"
+    r"(?![\w,]*\d)(?!,? (?:and |or |to )?\d)[ \t]?\n?"
+)
 ADDRESS = ("@", ".", "/", ":")  # characters before the head
 ADDRESS_REST = re.compile(r"[.@/:]\w")
 # In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
@@ -225,7 +230,7 @@ def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
-    """The pages with each broken word made whole on the line, or page, where it begins.
+    """The pages with each broken word or number made whole on the line, or page, where it begins.
 
     A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals
     and single letters, and in addresses. "co-\\noperate" keeps it if the document holds "co-operate", or
@@ -253,7 +258,7 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
         keep = not is_plain or is_compound or hyphenated.lower() in words
         return f"{hyphenated if keep else joined}{rest}{end}"
 
-    return BROKEN_WORD.sub(whole, text).split(PAGE_END)
+    return BROKEN_NUMBER.sub(r"\1\2\n", BROKEN_WORD.sub(whole, text)).split(PAGE_END)
 
 
 def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[Heading]:

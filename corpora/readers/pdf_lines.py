@@ -25,6 +25,8 @@ MAX_UNKNOWN = 0.3  # share of the characters of a readable page
 FEW_UNKNOWN = 0.05
 MAX_UNMAPPED = 0.5
 DIGITS = re.compile(r"[\S\r]{0,20}[0-9][\S\r]{0,20}")  # with the characters next to them
+# A word whose letters are spaced out, such as "T O T A L", but no row of letters.
+SPACED = re.compile(r"(?<!\S)(?!(?i:a b c))(?:[^\W\d_] ){3,}[^\W\d_](?!\w)")
 SMALL = 0.85  # times the size of type, of raised and lowered digits
 MIN_RISE = 0.12  # times the size of type
 MIN_FALL = 0.06
@@ -204,11 +206,12 @@ def _line(characters: Characters, signs: list[str], start: int, end: int) -> Lin
 
     pieces = []
     for piece in runs(seen, lambda a, b: b - a > 1 and characters.gap(a, b) > MIN_GAP * size):
-        text = _decoded(signs[piece[0] : piece[-1] + 1])
+        text = SPACED.sub(lambda word: word[0].replace(" ", ""), _decoded(signs[piece[0] : piece[-1] + 1]))
         left, _ = characters.edges(piece[0])
         _, right = characters.edges(piece[-1])
         pieces.append(Line(text, height, left, right, size))
-    return replace(joined(pieces), text=_decoded(signs[start:end]))
+    text = _decoded(signs[start:end])
+    return joined(pieces) if SPACED.search(text) else replace(joined(pieces), text=text)
 
 
 def _decoded(signs: Sequence[str]) -> str:

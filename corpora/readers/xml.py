@@ -46,9 +46,23 @@ def read(data: bytes) -> TextBuilder:
     except XMLSyntaxError as error:
         remark = f"not well-formed XML ({error.msg}); read as plain text"
         return source_builder("text/plain", (source, encoding), remark=remark)
+    n_old = _drop_old_revisions(root)
     builder = TextBuilder()
     _write(builder, root, 1)
-    return builder.described(MEDIA_TYPE, title_heading(builder.text, builder.headings), encoding=encoding)
+    title = title_heading(builder.text, builder.headings)
+    remark = f"older revisions of pages: {n_old:,}" if n_old else ""
+    return builder.described(MEDIA_TYPE, title, encoding=encoding, remark=remark)
+
+
+def _drop_old_revisions(root: Element) -> int:
+    """The number of revisions in the export of a wiki that are not the newest of their page; drops them."""
+    old = []
+    for page in root.iter("{*}page") if local_name(root) == "mediawiki" else ():
+        revisions = page.findall("{*}revision")
+        old += sorted(revisions, key=lambda revision: revision.findtext("{*}timestamp", ""))[:-1]
+    for revision in old:
+        revision.getparent().remove(revision)
+    return len(old)
 
 
 def _parse_tree(source: str) -> Element:

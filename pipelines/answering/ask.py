@@ -19,9 +19,10 @@ from ...corpora.passages import passages_at
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...index.snapshot import Snapshot
-from ...reader.evidence import Calibration
+from ...reader.evidence import Calibration, Features
 from ...reader.protocol import Reader
 from ...retrieval.protocol import Retriever
+from ..understanding.patterns import pattern
 from ..understanding.question import Question
 from ..understanding.spelling import unmentioned
 from .candidates import (
@@ -36,12 +37,14 @@ from .candidates import (
     without_overlaps,
 )
 from .cells import cell_candidates, in_tables
+from .clauses import named_clauses
 from .filters import Selection, count_unread
 from .reading import Findings, FittedReader, HitReader, Readings
 from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
 from .versions import with_versions
 
+ALONE = pattern("documents.alone")
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
 N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
@@ -251,14 +254,13 @@ class Answerer:
         shown = self._shown(findings, ranked, calibration)
         is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
         scope = self.selection.scope if self.selection else None
-        n_read = len(findings.readings)
         answer = Answer(
             question=spelling.question,
             best=shown[0] if is_accepted else None,
             alternatives=(),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
-            passages_read=n_read,
+            passages_read=len(findings.readings),
             passages_unread=findings.n_unread,
             rejected=(),
             missing_terms=(),
@@ -271,9 +273,13 @@ class Answerer:
             is_unknown=spelling.is_unknown,
             left_out=self.left_out,
             understood=spelling.understood,
+            note=_other_document(asked, ranked),
         )
+        clauses = self._clauses(findings)
+        if clauses and not clauses[0].score:
+            return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]), note="")
         if not is_accepted:
-            near = self._candidates(asked, shown, findings.hits[:n_read])
+            near = self._candidates(asked, [*clauses, *shown], findings.hits[: len(findings.readings)])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
             return declined if findings.n_unread else self._with_unknown(declined, spelling)
         otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
@@ -330,7 +336,7 @@ class Answerer:
         likely = [
             span
             for span in shown
-            if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
+            if (span.confidence is None or span.confidence >= MIN_CANDIDATE_CONFIDENCE)
             and adds_words(span.text, terms, self.analyzer)
         ]
         if section := topic_section(terms, read, cache(self.snapshot.document), self.analyzer):
@@ -430,6 +436,16 @@ class Answerer:
             verdict="yes" if word in YES else "no" if word in NO else best.verdict,
         )
 
+    def _clauses(self, findings: Findings) -> list[AnswerSpan]:
+        """The clauses that the question names, as answers without confidence; see `named_clauses`."""
+        document_of = cache(self.snapshot.document)
+        return [
+            AnswerSpan(clause, clause, self._passage_of(clause, findings.hits), None, 0, -n_others, None)
+            for n_others, clause in named_clauses(
+                findings.question, findings.hits, document_of, self.analyzer
+            )
+        ]
+
     def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
         """The passage in which a span starts, a retrieved one if possible."""
         passages = [hit.passage for hit in hits if hit.passage.document_id == span.document_id]
@@ -440,6 +456,13 @@ class Answerer:
         places = zip(self.snapshot.places(ids), ids, strict=True)
         before = [(start, number) for (_, start, _), number in places if start <= span.start]
         return self.snapshot.passages([max(before)[1]])[0]
+
+
+def _other_document(asked: Question, ranked: Sequence[RankedCandidate]) -> str:
+    """The note that the best candidate is of another document than the one that a question names."""
+    features = ranked[0].candidate.features if ranked and ALONE.search(asked.text) else None
+    is_other = isinstance(features, Features) and features.other_document > 0
+    return "this is not of the document that the question names" if is_other else ""
 
 
 def _ms_since(began: float, n_questions: int = 1) -> float:

@@ -289,6 +289,9 @@ class ModelAnswerer:
             decided_by="model",
             written=written,
             model=model,
+            note=""
+            if written or not model.dropped
+            else "nothing could be written that the documents support",
         )
 
     def _sentences(

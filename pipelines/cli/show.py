@@ -284,6 +284,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
             _show_dim("\nother answers")
         for other in others:
             _show_other(other)
+    if answer.note:
+        _show_dim(f"  {answer.note}")
     if answer.model:
         _show_dim(f"  {reading_note(answer)}")
     if verbose:

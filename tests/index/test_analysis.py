@@ -129,6 +129,25 @@ def test_a_grouped_number_has_the_terms_of_its_plain_form(shown: str, plain: str
 
 
 @pytest.mark.parametrize(
+    ("british", "american"),
+    [
+        ("colours favourite", "colors favorite"),
+        ("centre metres fibre", "center meters fiber"),
+        ("organised analysing specialisation", "organized analyzing specialization"),
+        ("T O T A L", "t o t a l total"),
+    ],
+)
+def test_words_have_the_terms_of_another_spelling(british: str, american: str) -> None:
+    assert set(Analyzer().terms(british)) == set(Analyzer().terms(american))
+
+
+def test_other_words_keep_their_terms() -> None:
+    assert Analyzer().terms("hours flour devise precise A B C D entire") == [
+        "hour", "flour", "devis", "precis", "a", "b", "c", "d", "entir",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
     ("text", "terms"),
     [
         ("10\u2076", ["10", "6"]),
@@ -146,7 +165,7 @@ def test_a_raised_digit_never_joins_a_number(text: str, terms: list[str]) -> Non
 
 def test_an_index_with_the_older_rules_answers() -> None:
     settings = Analyzer().settings()
-    for rules in ("2", "3"):
+    for rules in ("2", "3", "4"):
         Analyzer.from_settings(settings | {"analyzer.rules": rules})
     with pytest.raises(ModelMismatch):
         Analyzer.from_settings(settings | {"analyzer.rules": "1"})

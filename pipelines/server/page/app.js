@@ -392,7 +392,7 @@ const SURE = [[0.9, "very likely right"], [0.7, "likely right"], [0.5, "more lik
 
 /** The confidence in per cent and words, a bar with the threshold, and an explanation. */
 function confidenceMeter(confidence, threshold, declined = false) {
-  if (confidence === null) return note("No confidence: this reader is not calibrated.");
+  if (confidence === null) return note("No confidence: this is looked up, or the reader is not calibrated.");
   const bar = style(element("span", { class: "bar", "aria-hidden": "true" }, element("span", { class: "filled" })), { "--share": confidence });
   const hasThreshold = threshold !== null && threshold !== undefined;
   if (hasThreshold) bar.append(style(element("span", { class: "threshold", title: `Threshold: ${percent(threshold)}` }), { "--threshold": threshold }));
@@ -444,7 +444,7 @@ function footnote() {
   const seconds = Object.values(record.timings_ms).reduce((sum, each) => sum + each, 0) / 1000;
   const took = cached ? "answered before" : `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   const line = element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
-  return [...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
+  return [record.note && note(`${record.note}.`), ...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
 }
 
 /** A value with the cells from which it is computed, or all documents that mention the words; each opens its place. */

@@ -168,6 +168,23 @@ def test_a_raised_number_with_a_note_is_a_reference() -> None:
     assert shifted_text(*runs, notes="5 Or 1540.") == "in 1539 [5] on 10⁵ m\n5 Or 1540."
 
 
+def test_a_number_glued_to_a_word_is_a_reference_if_it_has_a_note() -> None:
+    runs = [("480 passengers5 in 1539", 0)]
+    assert shifted_text(*runs, notes="5 As certified.") == "480 passengers [5] in 1539\n5 As certified."
+    assert shifted_text(*runs) == "480 passengers5 in 1539"
+
+
+@pytest.mark.parametrize(
+    ("letters", "words"),
+    [
+        ("A N N U A L     R E P O R T", "ANNUAL REPORT"),
+        ("S A L E S: 5, A B C D", "SALES: 5, A B C D"),
+    ],
+)
+def test_letters_that_are_spaced_out_are_words(letters: str, words: str) -> None:
+    assert shifted_text((letters, 0)) == words
+
+
 LEFT = [
     "The committee read the annual",
     "report and found that the ferry",
@@ -234,6 +251,11 @@ def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None
         ("Haupt-\nund Neben, PAR-\nALLEL", "Haupt-\nund Neben, PAR-\nALLEL"),
         ("the coun-\nAnnual report, the coun-\n12 Mills", "the coun-\nAnnual report, the coun-\n12 Mills"),
         ("by day and day-by-\nDay", "by day and day-by-Day\n"),
+        ("a fee of 1,\n250 crowns, 12,345,\n678.50 m", "a fee of 1,250\ncrowns, 12,345,678.50\nm"),
+        (
+            "rooms 101,\n102 and 103, 1, 2,\n300 in\n1998,\n1999",
+            "rooms 101,\n102 and 103, 1, 2,\n300 in\n1998,\n1999",
+        ),
         ("end-\n\nnext", "end-\n\nnext"),
         ("the coun-\fcil, which\fmet-\f\fal", "the council,\fwhich\fmet-\f\fal"),
     ],

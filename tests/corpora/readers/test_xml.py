@@ -77,3 +77,14 @@ def test_files_beyond_the_limits_are_refused(source: str) -> None:
 def test_no_entity_is_fetched() -> None:
     entities = '<!ENTITY f SYSTEM "file:///etc/hostname"><!ENTITY % p SYSTEM "http://localhost/x.dtd">'
     assert made(f'<!DOCTYPE a SYSTEM "http://localhost/a.dtd" [{entities}]><a>x &f; y</a>').text == "x &f; y"
+
+
+def test_only_the_newest_revision_of_a_wiki_page_is_read():
+    def revision(day, words):
+        return f"<revision><timestamp>2024-05-0{day}T09:00:00Z</timestamp><text>{words}</text></revision>"
+
+    pages = f"<page><title>Mill</title>{revision(2, 'Opens at ten.')}{revision(1, 'Opens at six.')}</page>"
+    pages += f"<page><title>Weir</title>{revision(1, 'Six gates.')}</page>"
+    document = read(f'<mediawiki xmlns="http://mediawiki.org/x/">{pages}</mediawiki>'.encode(), "a.xml")
+    assert [words in document.text for words in ("at ten", "at six", "Six gates")] == [True, False, True]
+    assert document.metadata["remark"] == "older revisions of pages: 1"

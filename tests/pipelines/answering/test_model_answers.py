@@ -105,9 +105,11 @@ def test_a_sentence_that_the_documents_contradict_is_dropped_and_its_quote_stays
     answer, _ = ask(library, wrong)
     assert answer.written == ()
     assert answer.text == "built in **1811** by Ada Rook"
+    assert answer.note == "nothing could be written that the documents support"
     assert "Falk" in [finding.words for finding in answer.model.dropped[0].findings]
     other = saying("Ada Rook erected it.", ("1.2", "by Ada Rook"))
-    assert ask(library, other)[0].written[0].underlined == ("erected",)
+    shown, _ = ask(library, other)
+    assert (shown.written[0].underlined, shown.note) == (("erected",), "")
     strict, _ = ask(library, other, model=ModelOptions(strict=True))
     assert [finding.words for finding in strict.model.dropped[0].findings] == ["erected"]
     nothing = {**BUILT, "answer": [{"text": "Ada Rook built it.", "evidence": []}]}
