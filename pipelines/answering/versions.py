@@ -73,7 +73,8 @@ def _versions(
 
 def _are_alike(best: RankedCandidate, other: RankedCandidate) -> bool:
     """True for two spans outside of tables, and for two cells of different tables."""
-    cells, others = best.candidate.cells, other.candidate.cells
+    cells = best.candidate.cells
+    others = other.candidate.cells
     if cells and others:
         return cells.table is not others.table and _is_single(other)
     return cells is others
