@@ -23,8 +23,9 @@ from ...index.snapshot import Snapshot
 from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
 from ..understanding.question import Question
-from .ask import N_NEAREST, placed_span
+from .ask import N_NEAREST, Answerer, AnswerTrace, placed_span
 from .filters import Selection
+from .model_answers import ModelAnswerer
 
 MAX_PLACES = 5  # of a document that are shown
 REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
@@ -33,6 +34,21 @@ MAX_IDENTIFIER = 60  # characters of an identifier that is looked for in pieces
 MAX_PIECE = 30  # characters of a piece
 WORD_END = re.compile(r"\W")
 SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
+
+
+def answered(questions: Sequence[str | Question], asker: Answerer | ModelAnswerer) -> list[AnswerTrace]:
+    """The answer to each question as `ask` gives it: a list of documents, or what the asker answers."""
+    built_in = asker.first if isinstance(asker, ModelAnswerer) else asker
+    asked = [Question.of(question, built_in.snapshot, built_in.analyzer) for question in questions]
+    others = iter(asker.trace([question for question in asked if not question.documents]))
+    traces = []
+    for question in asked:
+        if question.documents:
+            answer = mentions(question, built_in.snapshot, built_in.analyzer, built_in.selection)
+            traces.append(AnswerTrace(answer, question.spelling, (), (), (), None))
+        else:
+            traces.append(next(others))
+    return traces
 
 
 def mentions(
