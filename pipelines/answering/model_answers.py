@@ -137,8 +137,7 @@ class ModelAnswerer:
             if not self.options.model.fallback:
                 raise
             note = f"{error}. The built-in reader answers"
-            left_out = ", ".join(filter(None, (trace.answer.left_out, note)))
-            return replace(trace, answer=replace(trace.answer, left_out=left_out))
+            return replace(trace, answer=replace(trace.answer, note=note))
 
     def _understood(self, asked: Question, requests: Requests) -> tuple[Question, list[str]]:
         """The question as it stands alone, after a conversation, and the searches of the model."""
