@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .documents import (
@@ -117,9 +117,10 @@ class AnswerSpan:
         context: the sentence or sentences around the span.
         passage: the passage that was read.
         page: page of the span's start, from 1; None for a format without pages.
-        line: line of the span's start, from 1.
-        score: the reader's score.
-        confidence: the fitted probability that the answer is right; None without a calibration.
+        line: line of the span's start, from 1; 0 until it is looked up.
+        score: the reader's score; 0 for words that no reader scores.
+        confidence: the fitted probability that the answer is right; None without a calibration, for words
+            that a model points at, for a section of a topic, and for a mention.
         label: the format's name of the place of the span's start, or "".
         verdict: "yes" or "no" for a yes-no question where it is certain enough, else None.
         verdict_confidence: the fitted probability that the verdict is right, or None.
@@ -133,10 +134,10 @@ class AnswerSpan:
     span: Span
     context: Span
     passage: Passage
-    page: int | None
-    line: int
-    score: float
-    confidence: float | None
+    page: int | None = None
+    line: int = 0
+    score: float = 0.0
+    confidence: float | None = None
     label: str = ""
     verdict: str | None = None
     verdict_confidence: float | None = None
@@ -174,7 +175,7 @@ class Computed:
     """A value that is computed from the cells of a table, or the documents that mention some words.
 
     Attributes:
-        operation: "count", "sum", "mean", "difference" or "compare"; "list" or "count" of documents.
+        operation: "count", "sum", "mean" or "difference"; "list" or "count" of documents.
         value: the value, with its unit.
         cells: the cells from which it is computed, or the places of the documents.
         first: the first of them with its place; None where no document mentions the words.
@@ -193,6 +194,11 @@ class Computed:
     near: tuple[str, ...] = ()
     cell_names: tuple[str, ...] = ()
 
+    @property
+    def is_list(self) -> bool:
+        """True for a list or count of documents, False for a value of a table."""
+        return bool(self.words)
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -200,50 +206,51 @@ class Answer:
 
     Attributes:
         question: the question as typed.
-        best: the best answer; None when the question is declined.
-        alternatives: other answers, best first.
+        best: the best answer; None for a computed value, a list of documents, and a declined question.
+        alternatives: other answers, best first; none beside a cell or a computed value.
         documents_searched: the number of documents searched.
         passages_searched: the number of passages searched.
         passages_read: the number of best hits that were read.
-        rejected: the nearest spans of a declined question, best first.
+        rejected: the best spans of a declined question, whatever their confidence.
         missing_terms: up to eight words of a declined question that no document mentions.
-        nearest: the best hits.
+        nearest: the best passages, also of an answered question.
         retriever: the name of the retriever.
         timings_ms: milliseconds by stage.
         scope: what the filter selects; None without a filter.
         cached: the answer comes from the cache; the time is that of the look-up.
-        threshold: minimum confidence of an answer; None without a calibration.
+        threshold: minimum confidence of this answer: a user's, or the fitted one; None without a calibration.
         passages_unread: the number of further hits, unread because the answer was sure without them.
-        parts: the answers of several passages to a question for several things, `best` first.
+        parts: several answers, `best` first: of passages, if the question asks for several things; the cells
+            of several rows; or all spans that a model cites.
         candidates: up to two spans worth a look when the question is declined. A section whose heading the
-            question names comes first, without a confidence. None without a calibration.
+            question names comes first, without a confidence. Empty without a calibration.
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
-        decided_by: the built-in "reader", or the "model" that `AskOptions.reader` names.
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
         computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
         understood: the question that is asked of the documents, where a conversation changes it; else "".
-        table: the rows around `best`, if it is a cell that was looked up; else None.
+        table: the rows around `best`, if it is a cell of a table; else None.
         written: the sentences of a model, checked, with the spans that they cite; `best` is the first span.
         model: how a model answered; None for an answer of the reader.
-        otherwise: what other versions of the sentence of `best` say, in other documents or earlier in the
-            same one, newest first; see their `date`.
-        note: what a reader of the answer should know about it, in a sentence; "" for nothing.
+        otherwise: what other versions of the sentence or cell of `best` say, in other documents or in the
+            same one: those of the time that is asked for, in force and newest first; see their `date`.
+        note: what a reader of the answer should know about it, such as why the built-in reader answers in
+            place of a model; "" for nothing.
     """
 
     question: str
-    best: AnswerSpan | None
-    alternatives: tuple[AnswerSpan, ...]
-    documents_searched: int
-    passages_searched: int
-    passages_read: int
-    rejected: tuple[AnswerSpan, ...]
-    missing_terms: tuple[QuestionTerm, ...]
-    nearest: tuple[Hit, ...]
-    retriever: str
-    timings_ms: Mapping[str, float]
+    best: AnswerSpan | None = None
+    alternatives: tuple[AnswerSpan, ...] = ()
+    documents_searched: int = 0
+    passages_searched: int = 0
+    passages_read: int = 0
+    rejected: tuple[AnswerSpan, ...] = ()
+    missing_terms: tuple[QuestionTerm, ...] = ()
+    nearest: tuple[Hit, ...] = ()
+    retriever: str = ""
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
     scope: FilterResult | None = None
     cached: bool = False
     threshold: float | None = None
@@ -253,7 +260,6 @@ class Answer:
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
     left_out: str = ""
-    decided_by: Decider = "reader"
     unread_files: int = 0
     computed: Computed | None = None
     steps: tuple[Step, ...] = ()
@@ -270,6 +276,16 @@ class Answer:
         if self.computed:
             return "computed"
         return "answer" if self.best else "not sure" if self.candidates else "not found"
+
+    @property
+    def decided_by(self) -> Decider:
+        """ "reader", or the "model" that `AskOptions.reader` names."""
+        return "model" if self.model else "reader"
+
+    @property
+    def primary(self) -> AnswerSpan | None:
+        """`best`, or the first cell or place of `computed`; None for a declined question."""
+        return self.computed.first if self.computed else self.best
 
     @property
     def citations(self) -> tuple[Citation, ...]:

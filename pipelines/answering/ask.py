@@ -5,14 +5,26 @@ several passages. Below the fitted threshold the question is declined, and the n
 returned instead.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
-from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, Hit, Passage, Span, Spelling
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    AskOptions,
+    Citation,
+    Computed,
+    Document,
+    Hit,
+    Passage,
+    Span,
+    Spelling,
+)
 
 from ...corpora.lists import steps_at
 from ...corpora.passages import passages_at
@@ -26,20 +38,19 @@ from ..understanding.patterns import pattern
 from ..understanding.question import Question
 from ..understanding.spelling import unmentioned
 from .candidates import (
-    Candidate,
     RankedCandidate,
     adds_words,
     answer_span,
-    candidates,
     merge_same_answers,
     ranked_candidates,
+    span_candidates,
     topic_section,
     without_overlaps,
 )
 from .cells import cell_candidates, in_tables
 from .clauses import named_clauses
 from .filters import Selection, count_unread
-from .reading import Findings, FittedReader, HitReader, Readings
+from .reading import HitReader, Material, Readings
 from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
 from .versions import with_versions
@@ -51,14 +62,6 @@ MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 ADDED_MARGIN = 0.2  # by which the threshold is higher where a passage has only words that a conversation adds
-
-
-def checked_question(question: str) -> str:
-    """The question without white space around it, "?" for a lone surrogate; QuestionEmpty if it is empty."""
-    question = question.encode("utf-8", "replace").decode("utf-8")
-    if not question.strip():
-        raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')
-    return question.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ class Answerer:
         retriever: finds the hits.
         reader: reads them.
         calibration: gives evidence and confidence. Without one, candidates rank by `candidates.certainty`,
-            and a question is declined if that of the best one is negative.
+            a question is declined if that of the best one is negative, and nothing is looked up in tables.
+        tables: finds tables.
         options: the options.
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
-        tables: finds tables; None looks nothing up.
-        small: a small reader that reads first. Its answer stands from the confidence `calibration.sure` on,
-            and it declines up to `calibration.hopeless`.
+        small: the same with a small reader, which reads first. Its answer stands from the confidence
+            `calibration.sure` on, and it declines up to `calibration.hopeless`.
         on_progress: called while passages are read.
     """
 
@@ -107,11 +110,11 @@ class Answerer:
     retriever: Retriever
     reader: Reader
     calibration: Calibration | None
+    tables: TableFinder
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
     left_out: str = ""
-    tables: TableFinder | None = None
-    small: FittedReader | None = None
+    small: "Answerer | None" = None
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
@@ -125,186 +128,162 @@ class Answerer:
 
         Without `hits` the retriever searches.
         """
-        began = time.perf_counter()
-        asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]
-        if hits is None:
-            among = self.selection.passage_ids if self.selection else None
-            hits = self.retriever.search([question.text for question in asked], self.options.k, among)
-        spent = {"retrieve": _ms_since(began, len(asked))}
-        began = time.perf_counter()
-        unread = [self.findings(*pair) for pair in zip(asked, hits, strict=True)]
-        spent["tables"] = _ms_since(began, len(asked))
-        traces: list[AnswerTrace | None] = [None] * len(unread)
+        timings: list[dict[str, float]] = [{} for _ in questions]
+        with _timed(timings, "retrieve"):
+            asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]
+            if hits is None:
+                among = self.selection.passage_ids if self.selection else None
+                hits = self.retriever.search([question.text for question in asked], self.options.k, among)
+        with _timed(timings, "tables"):
+            unread = [self.material(*pair) for pair in zip(asked, hits, strict=True)]
+        traces: dict[int, AnswerTrace] = {}
         if self.small is not None:
-            traces = list(self._early(self.small, unread, spent))
-        numbers = [number for number, trace in enumerate(traces) if trace is None]
-        rest = self._final([unread[number] for number in numbers], spent)
-        for number, trace in zip(numbers, rest, strict=True):
-            traces[number] = trace
-        return [trace for trace in traces if trace]
+            traces = self._by_small_reader(self.small, unread, timings)
+        rest = [number for number in range(len(unread)) if number not in traces]
+        read = self._by_reader([unread[number] for number in rest], [timings[number] for number in rest])
+        traces |= zip(rest, read, strict=True)
+        return [
+            replace(traces[number], answer=replace(traces[number].answer, timings_ms=timings_ms))
+            for number, timings_ms in enumerate(timings)
+        ]
 
-    def read_all(self, questions: Sequence[Question]) -> list[Findings]:
-        """The hits of each question, all read; no tables."""
-        hits = self.retriever.search([question.text for question in questions], self.options.k)
-        unread = [Findings(*pair) for pair in zip(questions, hits, strict=True)]
-        return HitReader(self.reader, self.analyzer).read_rest(unread)
-
-    def findings(self, question: Question, hits: Sequence[Hit]) -> Findings:
+    def material(self, question: Question, hits: Sequence[Hit]) -> Material:
         """The hits with the tables near them, before anything is read."""
-        if self.tables is None or self.calibration is None:
-            return Findings(question, hits)
+        if self.calibration is None:
+            return Material(question, hits)
         near = list(self.tables.near(hits))
         results = self.tables.results(question.text, near)
-        return Findings(question, hits, near, results, self.tables.rows(question, near))
+        return Material(question, hits, near, results, self.tables.rows(question, near))
 
-    def hit_reader(self, fitted: FittedReader) -> HitReader:
-        """Reads with a reader, to the end if the option `read_all` is set."""
-        rule = fitted.calibration.stopping if fitted.calibration and not self.options.read_all else None
-        return HitReader(fitted.reader, self.analyzer, rule, self.on_progress)
+    @property
+    def hit_reader(self) -> HitReader:
+        """Reads with the reader, to the end if the option `read_all` is set."""
+        rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
+        return HitReader(self.reader, self.analyzer, rule, self.on_progress)
 
-    def _early(
-        self, small: FittedReader, unread: Sequence[Findings], spent: Mapping[str, float]
-    ) -> Iterator[AnswerTrace | None]:
-        """For each question, the answer or refusal that is final after the small reader; else None."""
-        began = time.perf_counter()
-        read = self.hit_reader(small).read(unread)
-        spent = {**spent, "read": _ms_since(began, len(unread))}
-        for findings in read:
-            ranked = self.ranked(findings, small.calibration)
-            confidence = ranked[0].confidence or 0.0 if ranked else 0.0
-            is_hopeless = self._is_hopeless(confidence) and not findings.n_unread
-            trace = None
-            if is_hopeless or self._is_sure(confidence):
-                trace = self._trace(findings, ranked, small.calibration, spent)
-            yield trace if trace and (is_hopeless or not trace.answer.no_answer) else None
+    def _by_small_reader(
+        self, small: "Answerer", unread: Sequence[Material], timings: Sequence[dict[str, float]]
+    ) -> dict[int, AnswerTrace]:
+        """The answers and refusals that the small reader decides, by the number of the question.
 
-    def _is_sure(self, confidence: float) -> bool:
-        rule = self.calibration
-        return rule is not None and rule.sure is not None and confidence >= rule.sure
+        Its confidence is of its own calibration; the limits `sure` and `hopeless` are of the pair's. Without
+        a span nothing is left for the larger reader either.
+        """
+        pair = self.calibration
+        if pair is None or small.calibration is None:
+            return {}
+        sure = math.inf if pair.sure is None else pair.sure
+        hopeless = pair.hopeless if self.options.threshold is None else -math.inf
+        with _timed(timings, "read"):
+            read = small.hit_reader.read(unread)
+        traces = {}
+        for number, material in enumerate(read):
+            with _timed([timings[number]], "rank"):
+                ranked = small.ranked(material)
+                confidence = ranked[0].confidence or 0.0 if ranked else 0.0
+                is_hopeless = confidence <= hopeless and not material.n_unread
+                if is_hopeless or confidence >= sure:
+                    trace = small._trace(material, ranked)
+                    if is_hopeless or not trace.answer.no_answer:
+                        traces[number] = trace
+        return traces
 
-    def _is_hopeless(self, confidence: float) -> bool:
-        rule = self.calibration
-        return rule is not None and self.options.threshold is None and confidence <= rule.hopeless
-
-    def _final(self, unread: Sequence[Findings], spent: Mapping[str, float]) -> Iterator[AnswerTrace]:
+    def _by_reader(
+        self, unread: Sequence[Material], timings: Sequence[dict[str, float]]
+    ) -> Iterator[AnswerTrace]:
         """The answers of the reader; a question that would be declined is read to the end first."""
-        reader = self.hit_reader(FittedReader(self.reader, self.calibration))
-        began = time.perf_counter()
-        read = reader.read(unread)
-        took = _ms_since(began, len(unread))
-        for findings in read:
-            trace = self._ranked_trace(findings, {**spent, "read": took})
-            if trace.answer.no_answer and findings.n_unread:
-                began = time.perf_counter()
-                [findings] = reader.read_rest([findings])
-                trace = self._ranked_trace(findings, {**spent, "read": took + _ms_since(began)})
+        reader = self.hit_reader
+        with _timed(timings, "read"):
+            read = reader.read(unread)
+        for material, own in zip(read, timings, strict=True):
+            with _timed([own], "rank"):
+                trace = self._trace(material, self.ranked(material))
+            if trace.answer.no_answer and material.n_unread:
+                with _timed([own], "read"):
+                    [material] = reader.read_remaining([material])
+                with _timed([own], "rank"):
+                    trace = self._trace(material, self.ranked(material))
             yield trace
 
     # Scoring
 
-    def score_candidates(self, findings: Findings) -> list[Candidate]:
-        """The candidates in the passages of one question with their features, unordered."""
-        return candidates(findings.question, findings.hits, findings.readings, self.analyzer)
-
-    def ranked(self, findings: Findings, calibration: Calibration | None) -> list[RankedCandidate]:
+    def ranked(self, material: Material) -> list[RankedCandidate]:
         """The candidates of one question, best first: spans of passages, and cells of tables."""
-        spans = ranked_candidates(self.score_candidates(findings), calibration)
-        if calibration is None:
+        spans = ranked_candidates(span_candidates(material, self.analyzer), self.calibration)
+        if self.calibration is None:
             return spans
-        if findings.tables:
-            outside = [each for each in spans if not in_tables(each.candidate.scored.span, findings.tables)]
-            cells = cell_candidates(findings, spans, self.analyzer)
+        if material.tables:
+            outside = [each for each in spans if not in_tables(each.candidate.scored.span, material.tables)]
+            cells = cell_candidates(material, spans, self.analyzer)
             spans = sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
-        return with_versions(spans, findings.question, self.snapshot.document, self.analyzer)
+        return with_versions(spans, material.question, self.snapshot.document, self.analyzer)
 
-    def _ranked_trace(self, findings: Findings, spent: Mapping[str, float]) -> AnswerTrace:
-        return self._trace(findings, self.ranked(findings, self.calibration), self.calibration, spent)
-
-    def _trace(
-        self,
-        findings: Findings,
-        ranked: Sequence[RankedCandidate],
-        calibration: Calibration | None,
-        spent: Mapping[str, float],
-    ) -> AnswerTrace:
-        """The answer to one question; `spent` is the time so far, in ms by stage."""
-        began = time.perf_counter()
-        answer = self._answer(findings, ranked, calibration)
-        placed = self._placed(answer, findings.question.text)
-        timings = {**spent, "rank": _ms_since(began)}
+    def _trace(self, material: Material, ranked: Sequence[RankedCandidate]) -> AnswerTrace:
+        """The answer to one question, without timings."""
+        answer = self._answer(material, ranked)
         return AnswerTrace(
-            replace(placed, timings_ms=timings),
-            findings.question.spelling,
-            findings.hits,
-            findings.readings,
+            self._placed(answer, material.question.text),
+            material.question.spelling,
+            material.hits,
+            material.readings,
             ranked,
-            calibration,
+            self.calibration,
         )
 
     # Answering
 
-    def _answer(
-        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
-    ) -> Answer:
-        asked = findings.question
+    def _answer(self, material: Material, ranked: Sequence[RankedCandidate]) -> Answer:
+        """The answer without places; a refusal with unread passages is a draft."""
+        asked = material.question
         spelling = asked.spelling
-        threshold = self.options.threshold
-        if threshold is None and calibration:
-            threshold = calibration.threshold
-        shown = self._shown(findings, ranked, calibration)
-        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
+        shown = self._shown(material, ranked)
+        threshold = self._threshold(asked, shown[0] if shown else None)
+        is_accepted = shown and _is_accepted(ranked[0], threshold)
         scope = self.selection.scope if self.selection else None
+        n_read = len(material.readings)
         answer = Answer(
             question=spelling.question,
             best=shown[0] if is_accepted else None,
-            alternatives=(),
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
-            passages_read=len(findings.readings),
-            passages_unread=findings.n_unread,
-            rejected=(),
-            missing_terms=(),
-            nearest=tuple(findings.hits[:N_NEAREST]),
+            passages_read=n_read,
+            passages_unread=material.n_unread,
+            nearest=tuple(material.hits[:N_NEAREST]),
             retriever=self.retriever.name,
-            timings_ms={},
             scope=scope,
-            threshold=threshold if calibration else None,
+            threshold=threshold if self.calibration else None,
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
             left_out=self.left_out,
             understood=spelling.understood,
             note=_other_document(asked, ranked),
         )
-        clauses = self._clauses(findings)
-        if clauses and not clauses[0].score:
+        named = named_clauses(asked, material.hits, cache(self.snapshot.document), self.analyzer)
+        clauses = [AnswerSpan(clause, clause, self._passage_of(clause, material.hits)) for _, clause in named]
+        if named and not named[0][0]:
             return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]), note="")
         if not is_accepted:
-            near = self._candidates(asked, [*clauses, *shown], findings.hits[: len(findings.readings)])
+            near = self._worth_a_look(asked, [*clauses, *shown], material.hits[:n_read])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
-            return declined if findings.n_unread else self._with_unknown(declined, spelling)
+            return declined if material.n_unread else self._with_unknown(declined, spelling)
+        scored = ranked[0].candidate.scored
         otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
-        if cells := ranked[0].candidate.cells:
-            return self._of_cells(replace(answer, otherwise=otherwise), cells, findings)
+        if ranked[0].result:
+            return self._of_cells(replace(answer, otherwise=otherwise), ranked[0].result, material)
         texts = {span.text for span in otherwise}
         return replace(
             answer,
             alternatives=self._alternatives([span for span in shown[1:] if span.text not in texts]),
-            parts=self._parts(asked, shown, ranked, threshold),
+            parts=self._parts(asked, shown) if scored.is_list_question else (),
             otherwise=otherwise,
         )
 
-    def _shown(
-        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
-    ) -> list[AnswerSpan]:
+    def _shown(self, material: Material, ranked: Sequence[RankedCandidate]) -> list[AnswerSpan]:
         """The candidates as answers with different words, best first; a computed value only as the best."""
-        duplicates = {hit.passage.id: hit.duplicates for hit in findings.hits}
-        spans = [
-            each
-            for each in ranked[1:]
-            if not (each.candidate.cells and each.candidate.cells.result.is_computed)
-        ]
+        duplicates = {hit.passage.id: hit.duplicates for hit in material.hits}
+        spans = [each for each in ranked[1:] if not (each.result and each.result.result.is_computed)]
         distinct = without_overlaps([*ranked[:1], *spans], lambda each: each.candidate.scored.span)
-        return merge_same_answers([self._completed(each, duplicates, calibration) for each in distinct])
+        return merge_same_answers([self._completed(each, duplicates) for each in distinct])
 
     def _alternatives(self, others: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
         likely = [
@@ -326,7 +305,7 @@ class Answerer:
             unread_files=0 if declined.candidates else count_unread(self.snapshot, where),
         )
 
-    def _candidates(
+    def _worth_a_look(
         self, question: Question, shown: Sequence[AnswerSpan], read: Sequence[Hit]
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that add words to the question."""
@@ -341,34 +320,27 @@ class Answerer:
         ]
         if section := topic_section(terms, read, cache(self.snapshot.document), self.analyzer):
             span, passage = section
-            likely = [AnswerSpan(span, span, passage, None, 0, 0.0, None), *likely]
+            likely = [AnswerSpan(span, span, passage), *likely]
         return tuple(without_overlaps(likely, lambda span: span.context)[:N_CANDIDATES])
 
-    def _parts(
-        self,
-        question: Question,
-        shown: Sequence[AnswerSpan],
-        ranked: Sequence[RankedCandidate],
-        threshold: float | None,
-    ) -> tuple[AnswerSpan, ...]:
-        """The best accepted answer of each passage, if the question asks for several things."""
-        if not ranked[0].candidate.scored.is_list_question or self.calibration is None:
-            return ()
+    def _parts(self, question: Question, shown: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
+        """The best accepted answer of each passage; none without a calibration."""
         parts: dict[int, AnswerSpan] = {}
         for span in shown:
-            if self._is_accepted(span, 0.0, threshold, question):
+            threshold = self._threshold(question, span) or 0.0
+            if span.confidence is not None and span.confidence >= threshold:
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
-    def _is_accepted(
-        self, best: AnswerSpan, evidence: float, threshold: float | None, question: Question
-    ) -> bool:
-        if best.confidence is None:
-            return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        if threshold and question.spelling.understood and question.typed_terms:
-            held = self.analyzer.terms(indexed_text(best.passage))
+    def _threshold(self, question: Question, span: AnswerSpan | None) -> float | None:
+        """The user's minimum of confidence, else the fitted one, which may be higher in a conversation."""
+        if self.calibration is None or self.options.threshold is not None:
+            return self.options.threshold
+        threshold = self.calibration.threshold
+        if span and question.spelling.understood and question.typed_terms:
+            held = self.analyzer.terms(indexed_text(span.passage))
             threshold += ADDED_MARGIN * question.typed_terms.isdisjoint(held)
-        return threshold is None or best.confidence >= threshold
+        return threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:
         """The answer with steps and with places; only documents with a span that is shown are read."""
@@ -383,37 +355,33 @@ class Answerer:
             parts=tuple(map(placed, answer.parts)),
             otherwise=tuple(map(placed, answer.otherwise)),
             candidates=tuple(map(placed, answer.candidates)),
-            computed=answer.computed
-            and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
         )
 
-    def _completed(
-        self,
-        ranked: RankedCandidate,
-        duplicates: Mapping[int, Sequence[Passage]],
-        calibration: Calibration | None,
-    ) -> AnswerSpan:
+    def _completed(self, ranked: RankedCandidate, duplicates: Mapping[int, Sequence[Passage]]) -> AnswerSpan:
         """The span, with yes or no if that is asked for and the rule is certain enough."""
         span = answer_span(ranked)
         span = replace(span, duplicates=tuple(duplicates[span.passage.id]))
-        rule = calibration.verdicts if calibration else None
+        rule = self.calibration.verdicts if self.calibration else None
         verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)
         first = span.context.readable.lower().partition(",")[0].strip(" .!")
         if verdict and first in ("yes", "no") and first != verdict:  # the sentence says it itself
             return replace(span, verdict=first)
         return replace(span, verdict=verdict, verdict_confidence=confidence)
 
-    def _of_cells(self, answer: Answer, source: TableResult, findings: Findings) -> Answer:
+    def _of_cells(self, answer: Answer, source: TableResult, material: Material) -> Answer:
         """The answer with the cells of a table, or with the value computed from them."""
         assert answer.best is not None
         result = source.result
         cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
-        spans = [self._cell(answer.best, source, cell, findings) for cell in cells]
+        first = self._first_cell(answer.best, source, material)
+        others = [self._cell(source, cell, material, first.confidence) for cell in cells[1:]]
+        spans = [first, *others]
         computed = None
         if result.is_computed:
             quotes = tuple(source.table.cell(*cell) for cell in result.cells)
             names = tuple(source.table.name(*cell) for cell in result.cells)
-            computed = Computed(result.operation, result.values[0], quotes, spans[0], cell_names=names)
+            place = placed_span(self.snapshot.document, spans[0])
+            computed = Computed(result.operation, result.values[0], quotes, place, cell_names=names)
         return replace(
             answer,
             best=None if computed else spans[0],
@@ -422,29 +390,22 @@ class Answerer:
             computed=computed,
         )
 
-    def _cell(
-        self, best: AnswerSpan, source: TableResult, cell: tuple[int, int], findings: Findings
-    ) -> AnswerSpan:
-        """A cell as an answer, its row as the sentence around it."""
-        span = source.table.cell(*cell)
-        word = span.text.strip().lower() if source.result.operation == "yes or no" else ""
-        return replace(
-            best,
-            span=span,
-            context=source.table.row(cell[0]),
-            passage=self._passage_of(span, findings.hits),
-            verdict="yes" if word in YES else "no" if word in NO else best.verdict,
-        )
+    def _first_cell(self, best: AnswerSpan, source: TableResult, material: Material) -> AnswerSpan:
+        """The best span, which is the first cell, with its passage; a cell of yes or no is the verdict."""
+        passage = self._passage_of(best.span, material.hits)
+        if passage != best.passage:
+            best = replace(best, passage=passage, duplicates=())
+        word = best.text.strip().lower() if source.result.operation == "yes or no" else ""
+        verdict = "yes" if word in YES else "no" if word in NO else best.verdict
+        return best if verdict == best.verdict else replace(best, verdict=verdict, verdict_confidence=None)
 
-    def _clauses(self, findings: Findings) -> list[AnswerSpan]:
-        """The clauses that the question names, as answers without confidence; see `named_clauses`."""
-        document_of = cache(self.snapshot.document)
-        return [
-            AnswerSpan(clause, clause, self._passage_of(clause, findings.hits), None, 0, -n_others, None)
-            for n_others, clause in named_clauses(
-                findings.question, findings.hits, document_of, self.analyzer
-            )
-        ]
+    def _cell(
+        self, source: TableResult, cell: tuple[int, int], material: Material, confidence: float | None
+    ) -> AnswerSpan:
+        """A further cell as an answer, its row as the sentence around it."""
+        span = source.table.cell(*cell)
+        passage = self._passage_of(span, material.hits)
+        return AnswerSpan(span, source.table.row(cell[0]), passage, confidence=confidence)
 
     def _passage_of(self, span: Span, hits: Sequence[Hit]) -> Passage:
         """The passage in which a span starts, a retrieved one if possible."""
@@ -465,9 +426,21 @@ def _other_document(asked: Question, ranked: Sequence[RankedCandidate]) -> str:
     return "this is not of the document that the question names" if is_other else ""
 
 
-def _ms_since(began: float, n_questions: int = 1) -> float:
-    """The milliseconds since a time of `perf_counter`, for each question."""
-    return (time.perf_counter() - began) * 1000 / max(1, n_questions)
+def _is_accepted(best: RankedCandidate, threshold: float | None) -> bool:
+    """True from the threshold on; without a calibration, if the evidence is not below that of no answer."""
+    if best.confidence is None:
+        return threshold == 0 or not best.evidence < 0
+    return best.confidence >= (threshold or 0.0)
+
+
+@contextmanager
+def _timed(timings: Sequence[dict[str, float]], stage: str) -> Iterator[None]:
+    """Adds the milliseconds of a block to a stage, an equal share for each question."""
+    began = time.perf_counter()
+    yield
+    ms = (time.perf_counter() - began) * 1000 / max(1, len(timings))
+    for each in timings:
+        each[stage] = each.get(stage, 0.0) + ms
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:
@@ -487,3 +460,11 @@ def place_of(document_of: Callable[[str], Document], span: Span) -> Passage:
     """The passage of a span's words, whose page, line, label and headings are those of its start."""
     [place] = passages_at(document_of(span.document_id), [(span.start, span.end)])
     return place
+
+
+def citation_of(
+    number: int, span: Span, passage: Passage, document_of: Callable[[str], Document]
+) -> Citation:
+    """The citation of a span with its place."""
+    place = place_of(document_of, span)
+    return Citation(number, span, passage, place.page, place.line, place.label, place.heading)

@@ -13,14 +13,14 @@ from spanwise.types import Answer, AnswerSpan, Filter, Passage
 
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
-from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
 from ..understanding.question import Question
 from .ask import Answerer, AnswerTrace, placed_span
-from .candidates import RankedCandidate, answer_span
+from .candidates import RankedCandidate, SpanCandidate, answer_span
 from .cells import BIAS, fitted_weights
 from .filters import conditions_of, select
+from .mentions import answered
 
 MAX_RANK = 100_000  # deeper ranks are not searched
 DEPTH = 1_000  # hits of the whole retriever that are searched for a document
@@ -159,7 +159,7 @@ def explained(
     `document` is an id, a path, or the end of exactly one id. DocumentNotFound if there is no such document
     or file.
     """
-    [trace] = answerer.trace([question])
+    [trace] = answered([question], answerer)
     fate = None
     if document is not None:
         fate = _fate(answerer, trace, stages, document, roots, sync_command)
@@ -173,9 +173,10 @@ def explained(
     threshold = trace.answer.threshold
     formula = None
     if calibration is not None and threshold is not None:
-        other_terms = calibration.other_terms(best.candidate.features)
-        formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
-        if best.candidate.cells:
+        if isinstance(best.candidate, SpanCandidate):
+            other_terms = calibration.other_terms(best.candidate.features)
+            formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
+        else:
             formula = Formula(1.0, fitted_weights()[BIAS], threshold)
     return Explanation(
         answer=trace.answer,
@@ -192,7 +193,7 @@ def _breakdown(ranked: RankedCandidate, trace: AnswerTrace, snapshot: Snapshot) 
     calibration = trace.calibration
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
     evidence = ranked.evidence
-    if ranked.candidate.cells:
+    if ranked.result:
         weights = fitted_weights()
         evidence -= weights[BIAS]
     features = asdict(ranked.candidate.features).items()
@@ -248,6 +249,11 @@ def _fate(
     if unmet:
         reason = f"the filter excludes it: {'; '.join(unmet)}"
         return DocumentFate(name, "filtered", reason, "ask without this condition")
+    listed = trace.answer.computed
+    if listed and listed.is_list:
+        if name in {each.document_id for each in listed.documents}:
+            return DocumentFate(name, "answer", f"it mentions “{listed.words}”")
+        return DocumentFate(name, "not retrieved", f"it does not mention “{listed.words}”")
     among = answerer.selection.passage_ids if answerer.selection else None
     [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
     whole = StageRank(answerer.retriever.name, len(hits))
@@ -275,12 +281,15 @@ def _verdict(
 ) -> tuple[str, str, str]:
     """The stage, the reason and the advice for an indexed document that the filter includes."""
     answer = trace.answer
-    if answer.best is not None and answer.best.span.document_id == document_id:
-        return "answer", "it is the answer", ""
-    shown = [other.span.document_id for other in answer.alternatives]
-    if document_id in shown:
-        place = shown.index(document_id) + 1
-        return "alternative", f"it is number {place} of the other answers: the best one has more evidence", ""
+    for stage, reason, spans in (
+        ("answer", "it has the answer", [answer.primary]),
+        ("answer", "it has a part of the answer", answer.parts),
+        ("alternative", "it has another version of the answer", answer.otherwise),
+        ("alternative", "it has another answer", answer.alternatives),
+    ):
+        same_words = [each for span in spans if span for each in (span, *span.also_in)]
+        if any(each.span.document_id == document_id for each in same_words):
+            return stage, reason, ""
     if is_candidate:
         return _not_shown(trace, document_id)
     n_read = len(trace.readings)
@@ -307,14 +316,11 @@ def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
         confidence = nearest.confidence
         if confidence is not None and threshold is not None:
             why = f"confidence {confidence:.1%} is below the threshold {threshold:.1%}"
-            if confidence >= threshold:
-                why = "its passage has only words that the conversation adds to the question"
         else:
-            margin = score_over_null(trace.ranked[0].candidate.scored)
-            why = f'"no answer" scores {-margin:.2f} higher in its passage'
-        advice = f"show it with: --threshold {0 if confidence is None else f'{confidence:.4f}'}"
+            why = f"its evidence is {-trace.ranked[0].evidence:.2f} below that of “no answer”"
+        advice = f"show it with: --threshold {int(10_000 * (confidence or 0)) / 10_000:g}"
         return "declined", f"its span is the nearest, and the question was declined: {why}", advice
     names = [each.candidate.scored.span.document_id for each in trace.ranked]
     declined = "; the question was declined" if trace.answer.no_answer else ""
     place = f"candidate {names.index(document_id) + 1} of {len(names)}"
-    return "outscored", f"its best span is {place}: {names[0]} has more evidence{declined}", ""
+    return "outscored", f"its best span is {place}: one of {names[0]} ranks above it{declined}", ""

@@ -24,8 +24,9 @@ from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
 from ..understanding.patterns import pattern
 from ..understanding.question import Question
-from .ask import N_NEAREST, placed_span
+from .ask import N_NEAREST, Answerer, AnswerTrace, placed_span
 from .filters import Selection
+from .model_answers import ModelAnswerer
 
 ABOUT = pattern("documents.about")
 MAX_PLACES = 5  # of a document that are shown
@@ -35,6 +36,22 @@ MAX_IDENTIFIER = 60  # characters of an identifier that is looked for in pieces
 MAX_PIECE = 30  # characters of a piece
 WORD_END = re.compile(r"\W")
 SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
+
+
+def answered(questions: Sequence[str | Question], asker: Answerer | ModelAnswerer) -> list[AnswerTrace]:
+    """The answer to each question as `ask` gives it: a list of documents, or what the asker answers."""
+    built_in = asker.built_in if isinstance(asker, ModelAnswerer) else asker
+    asked = [Question.of(question, built_in.snapshot, built_in.analyzer) for question in questions]
+    others = [question for question in asked if not question.listed_words]
+    rest = iter(asker.trace(others) if others else ())
+    traces = []
+    for question in asked:
+        if question.listed_words:
+            answer = mentions(question, built_in.snapshot, built_in.analyzer, built_in.selection)
+            traces.append(AnswerTrace(answer, question.spelling, (), (), (), None))
+        else:
+            traces.append(next(rest))
+    return traces
 
 
 def mentions(
@@ -50,7 +67,7 @@ def mentions(
     """
     began = time.perf_counter()
     spelling = question.spelling
-    words = question.documents or question.text
+    words = question.listed_words or question.text
     scope = selection.scope if selection else None
     among = selection.passage_ids if selection else None
     forms = _forms(words, snapshot, analyzer)
@@ -68,14 +85,8 @@ def mentions(
     )
     return Answer(
         question=spelling.question,
-        best=None,
-        alternatives=(),
         documents_searched=scope.documents if scope else snapshot.n_documents,
         passages_searched=scope.passages if scope else snapshot.n_passages,
-        passages_read=0,
-        rejected=(),
-        missing_terms=(),
-        nearest=(),
         retriever="mentions",
         timings_ms={"list": (time.perf_counter() - began) * 1000},
         scope=scope,
@@ -188,4 +199,4 @@ def _place(document: Document, text: str, start: int, end: int) -> AnswerSpan:
     [sentence] = passages_at(document, [(first + left, first + right)])
     span = sentence.span(start - sentence.start, end - sentence.start)
     context = sentence.span(0, len(sentence.text))
-    return placed_span(lambda _: document, AnswerSpan(span, context, sentence, None, 0, 0.0, None))
+    return placed_span(lambda _: document, AnswerSpan(span, context, sentence))

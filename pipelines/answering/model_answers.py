@@ -37,11 +37,10 @@ from spanwise.types import (
 
 from ...index.analysis import STOP_WORDS, name_of
 from ...reader.generators.protocol import Generator
-from ...reader.protocol import Reader
 from ...reader.written import WrittenChecker
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
-from .ask import Answerer, AnswerTrace, place_of, placed_span
+from .ask import Answerer, AnswerTrace, citation_of, placed_span
 from .filters import day_of
 from .prompts import (
     COMPUTED,
@@ -94,27 +93,18 @@ class ModelAnswerer:
     """Answers questions with a model.
 
     Attributes:
-        first: the built-in reader, which answers before the model.
+        built_in: the built-in reader, which answers before the model.
         generator: the model; None where a record is replayed.
         options: the options.
         on_answer: called with the answer of the built-in reader.
         max_sentences: the maximum number of written sentences.
     """
 
-    first: Answerer
+    built_in: Answerer
     generator: Generator | None
     options: AskOptions
     on_answer: AnswerCallback = no_callback
     max_sentences: int = MAX_SENTENCES
-
-    @property
-    def reader(self) -> Reader:
-        """The built-in reader."""
-        return self.first.reader
-
-    def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
-        """One answer per question."""
-        return [trace.answer for trace in self.trace(questions)]
 
     def trace(self, questions: Sequence[str | Question]) -> list[AnswerTrace]:
         """One answer per question, with the hits that were read last.
@@ -124,21 +114,20 @@ class ModelAnswerer:
         return [self._trace(question) for question in questions]
 
     def _trace(self, question: str | Question) -> AnswerTrace:
-        asked = Question.of(question, self.first.snapshot, self.first.analyzer)
+        asked = Question.of(question, self.built_in.snapshot, self.built_in.analyzer)
         requests = Requests(self.generator, self.options.model, asked.spelling.question)
-        [trace] = self.first.trace([asked])
+        [trace] = self.built_in.trace([asked])
         self.on_answer(trace.answer)
         try:
             understood, searches = self._understood(asked, requests)
             if understood is not asked:
-                [trace] = self.first.trace([understood])
+                [trace] = self.built_in.trace([understood])
             return self._answered(understood, trace, searches, requests)
         except GenerationFailed as error:
             if not self.options.model.fallback:
                 raise
             note = f"{error}. The built-in reader answers"
-            left_out = ", ".join(filter(None, (trace.answer.left_out, note)))
-            return replace(trace, answer=replace(trace.answer, left_out=left_out))
+            return replace(trace, answer=replace(trace.answer, note=note))
 
     def _understood(self, asked: Question, requests: Requests) -> tuple[Question, list[str]]:
         """The question as it stands alone, after a conversation, and the searches of the model."""
@@ -149,11 +138,11 @@ class ModelAnswerer:
         record, _ = requests.object("understand", messages, STANDALONE_SCHEMA, ("question", "search"))
         standalone = " ".join(str(record.get("question") or "").split())
         searches = strings(record.get("search")) if self.options.model.search_first else []
-        if not self.options.history or standalone in ("", asked.said):
+        if not self.options.history or standalone in ("", asked.spelling.uncorrected):
             return asked, searches
-        snapshot = self.first.snapshot
-        spelling = spelling_of(typed, snapshot, self.first.analyzer, standalone)
-        return Question(spelling, snapshot, self.first.analyzer), searches
+        snapshot = self.built_in.snapshot
+        spelling = spelling_of(typed, snapshot, self.built_in.analyzer, standalone)
+        return Question(spelling, snapshot, self.built_in.analyzer), searches
 
     def _answered(
         self, asked: Question, trace: AnswerTrace, searches: list[str], requests: Requests
@@ -191,7 +180,7 @@ class ModelAnswerer:
         """The passages of the hits that the reader does not find irrelevant, best first."""
         readings = [*trace.readings]
         if unread := trace.hits[len(readings) :]:
-            reader = self.first.small.reader if self.first.small else self.first.reader
+            reader = self.built_in.small.reader if self.built_in.small else self.built_in.reader
             [more] = reader.read([asked.text], [[hit.passage for hit in unread]])
             readings += more
         passages = []
@@ -202,8 +191,8 @@ class ModelAnswerer:
         return passages
 
     def _search(self, searches: Sequence[str]) -> list[list[Hit]]:
-        among = self.first.selection.passage_ids if self.first.selection else None
-        return self.first.retriever.search(searches, self.options.k, among)
+        among = self.built_in.selection.passage_ids if self.built_in.selection else None
+        return self.built_in.retriever.search(searches, self.options.k, among)
 
     def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
         """The best hits of several rankings by reciprocal ranks."""
@@ -222,12 +211,14 @@ class ModelAnswerer:
         self, step: str, asked: Question, passages: Sequence[Passage], trace: AnswerTrace, requests: Requests
     ) -> tuple[Reply, Prompt]:
         """The reply to a prompt; where a server cuts it, half of the passages are sent again."""
-        document_of = cache(self.first.snapshot.document)
+        document_of = cache(self.built_in.snapshot.document)
         if self.generator is not None:
             n_left = getattr(self.generator, "context_tokens", CONTEXT_TOKENS) - MAX_TOKENS - HEAD_TOKENS
             passages = fitting(passages, self.generator.count_tokens, n_left) or passages[:1]
         while True:
-            prompt = make_prompt(asked.said, passages, document_of, self.max_sentences, trace.answer.computed)
+            prompt = make_prompt(
+                asked.spelling.uncorrected, passages, document_of, self.max_sentences, trace.answer.computed
+            )
             record, completion = requests.object(step, prompt.messages, SCHEMA, ("status", "answer"))
             n_words = sum(len(_WORD.findall(message["content"])) for message in prompt.messages)
             if not (completion.is_cut or 0 < completion.tokens_in < n_words):
@@ -244,14 +235,14 @@ class ModelAnswerer:
     def _of_reply(
         self,
         asked: Question,
-        built_in: Answer,
+        answer: Answer,
         reply: Reply,
         prompt: Prompt,
         requests: Requests,
         searched: Sequence[str],
     ) -> Answer:
         """The answer: the words that the model points at, and the sentences that pass the check."""
-        document_of = cache(self.first.snapshot.document)
+        document_of = cache(self.built_in.snapshot.document)
         placed = {
             number: place
             for number, each in enumerate(reply.evidence)
@@ -262,7 +253,7 @@ class ModelAnswerer:
             use=requests.use,
             status=reply.status if used else "none",
             passages=len(prompt.passages),
-            agrees=_agrees(built_in, used),
+            agrees=_agrees(answer, used),
             searches=tuple(searched),
             dropped=tuple(sentence for sentence in sentences if sentence.findings),
             requests=requests.n,
@@ -271,12 +262,12 @@ class ModelAnswerer:
         written = tuple(sentence for sentence in sentences if not sentence.findings)
         spans = [placed_span(document_of, _answer_span(each, reply.verdict)) for each in used]
         if spans:
-            built_in = replace(built_in, candidates=(), missing_terms=(), unread_files=0)
+            answer = replace(answer, candidates=(), missing_terms=(), unread_files=0)
         is_computed = any(each.is_computed for each in used)
         return replace(
-            built_in,
+            answer,
             best=None if is_computed else next(iter(spans), None),
-            computed=built_in.computed if is_computed else None,
+            computed=answer.computed if is_computed else None,
             parts=tuple(spans) if len(spans) > 1 and not is_computed else (),
             alternatives=(),
             otherwise=(),
@@ -286,7 +277,6 @@ class ModelAnswerer:
             passages_read=len(prompt.passages),
             passages_unread=0,
             threshold=None,
-            decided_by="model",
             written=written,
             model=model,
             note=""
@@ -336,13 +326,13 @@ class ModelAnswerer:
                 name_of(passage.document_id),
                 passage.document_id,
                 day_of(document_of(passage.document_id)),
-                *(self.first.tables.columns(passage) if self.first.tables else ()),
+                *self.built_in.tables.columns(passage),
             )
         ]
         cited = [text for each in evidence for text in (each.sentence.text, each.sentence.span.text)]
         around = [passage.text for passage in passages]
         check = WrittenChecker(self._content, self._is_common).check(
-            text, list(dict.fromkeys(cited)), above, around, asked.said
+            text, list(dict.fromkeys(cited)), above, around, asked.spelling.uncorrected
         )
         findings = check.findings
         if self.options.model.strict and not findings:
@@ -354,13 +344,13 @@ class ModelAnswerer:
 
     def _content(self, text: str) -> list[str]:
         """The terms of a text without stop words."""
-        analyzer = self.first.analyzer
+        analyzer = self.built_in.analyzer
         return [analyzer.term(token.word) for token in analyzer.tokens(text) if token.word not in STOP_WORDS]
 
     def _is_common(self, name: str) -> bool:
         """True for a name that many passages have."""
-        terms = self.first.analyzer.terms(name)
-        statistics = self.first.snapshot.postings().statistics(terms)
+        terms = self.built_in.analyzer.terms(name)
+        statistics = self.built_in.snapshot.postings().statistics(terms)
         least = max(MIN_COMMON, COMMON * statistics.n_docs)
         return bool(terms) and all(statistics.df.get(term, 0) >= least for term in terms)
 
@@ -390,10 +380,6 @@ def _answer_span(evidence: PlacedEvidence, verdict: str | None) -> AnswerSpan:
         span=evidence.span,
         context=sentence.span,
         passage=sentence.passage,
-        page=None,
-        line=0,
-        score=0.0,
-        confidence=None,
         verdict=verdict,
         match=evidence.match,
     )
@@ -405,24 +391,15 @@ def _citation(
     """The citation of a span, numbered in the order of first use in `cited`."""
     span = evidence.span
     if span not in cited:
-        place = place_of(document_of, span)
-        cited[span] = Citation(
-            len(cited) + 1,
-            span,
-            evidence.sentence.passage,
-            place.page,
-            place.line,
-            place.label,
-            place.heading,
-            evidence.match,
-            day_of(document_of(span.document_id)),
-        )
+        citation = citation_of(len(cited) + 1, span, evidence.sentence.passage, document_of)
+        day = day_of(document_of(span.document_id))
+        cited[span] = replace(citation, match=evidence.match, date=day)
     return cited[span]
 
 
 def _agrees(built_in: Answer, used: Sequence[PlacedEvidence]) -> bool | None:
     """True if the built-in reader quotes one of the sentences; None where it declines."""
-    best = built_in.computed.first if built_in.computed else built_in.best
+    best = built_in.primary
     if best is None:
         return None
     return any(

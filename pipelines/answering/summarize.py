@@ -13,14 +13,13 @@ import time
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from spanwise.types import (
     QUOTE,
-    Citation,
     GeneratorUse,
     Hit,
     Overview,
@@ -38,11 +37,10 @@ from ...eval.quantities import values_in
 from ...index.schema import Description
 from ...index.snapshot import Snapshot
 from ..folders import Root, resolve_document_id
-from ..json_records import filter_record, hit_record, spelling_record, written_record
-from ..plain_text import language_hint, shown
+from ..plain_text import shown
 from ..understanding.patterns import pattern
 from ..understanding.question import Question
-from .ask import place_of
+from .ask import N_NEAREST, citation_of
 from .filters import count_unread, day_of
 from .prompts import Sentence, sentences_of
 
@@ -51,14 +49,12 @@ if TYPE_CHECKING:
     from ...reader.span_reader import SpanReader
     from ..library.open_commit import OpenCommit
 
-N_NEAREST = 3
 MIN_RELEVANCE = 0.5  # of a sentence that counts as relevant
 FRAGMENT = 0.5  # the weight of a short sentence, such as a table row
 NUMBER_ASKED = pattern("asks.number")
 MAX_SIMILARITY = 0.8  # of the terms of two sentences that are both chosen
 MIN_TERMS = 6  # of a complete sentence
 MAX_ENTRIES = 20  # of an overview; also headings of an entry
-MAX_LINE = 150  # characters
 
 
 @dataclass(slots=True)
@@ -74,7 +70,6 @@ class Quoter:
     commit: OpenCommit
     options: SummaryOptions
     sentences: list[SummarySentence] = field(default_factory=list, init=False)
-    _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
     def answer(self, spelling: Spelling, hits: Sequence[Hit]) -> None:
         """Quote what answers the question."""
@@ -98,9 +93,10 @@ class Quoter:
 
     def put(self, quote: Sentence) -> None:
         """Quote a sentence of a document, unless it is quoted already."""
-        if quote.span not in self._numbers:
-            cited = (self._citation(quote),)
-            self.sentences.append(SummarySentence(quote.span.text, cited, is_quote=True))
+        if all(each.citations[0].span != quote.span for each in self.sentences):
+            document_of = self.commit.snapshot.document
+            citation = citation_of(len(self.sentences) + 1, quote.span, quote.passage, document_of)
+            self.sentences.append(SummarySentence(quote.span.text, (citation,), is_quote=True))
 
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
         """Quote the sentence with the answer, then relevant ones in document order; each cites itself.
@@ -132,14 +128,6 @@ class Quoter:
         scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
         logits = chain.from_iterable(scores)
         return [0.0 if math.isnan(logit) else 0.5 + 0.5 * math.tanh(logit / 2) for logit in logits]
-
-    def _citation(self, sentence: Sentence) -> Citation:
-        """The citation of a sentence, numbered in the order of first use."""
-        number = self._numbers.setdefault(sentence.span, len(self._numbers) + 1)
-        place = place_of(self.commit.snapshot.document, sentence.span)
-        return Citation(
-            number, sentence.span, sentence.passage, place.page, place.line, place.label, place.heading
-        )
 
 
 def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float], most: int) -> list[int]:
@@ -217,7 +205,8 @@ def summary(
 def _written(commit: OpenCommit, options: SummaryOptions, spelling: Spelling) -> Summary:
     """The summary that a model writes."""
     asker = commit.asker(replace(options, reader=options.generator), max_sentences=options.max_sentences)
-    [answer] = asker.answer([Question(spelling, commit.snapshot, commit.analyzer)])
+    [trace] = asker.trace([Question(spelling, commit.snapshot, commit.analyzer)])
+    answer = trace.answer
     sentences = answer.written
     if not sentences and answer.best:
         quoter = Quoter(commit, options)
@@ -329,58 +318,3 @@ def _period(documents: Sequence[Description]) -> tuple[str, ...]:
     """The first and the last day in metadata or names of documents; one day if they are the same."""
     days = list(filter(None, map(day_of, documents)))
     return tuple(sorted({min(days), max(days)})) if days else ()
-
-
-def overview_lines(overview: Overview) -> list[str]:
-    """The overview as it is printed, in at most 25 lines."""
-    formats = ", ".join(f"{n} {name}" for name, n in overview.formats.items())
-    lines = [f"documents: {overview.documents:,} ({formats}), passages: {overview.passages:,}"]
-    if overview.dates:
-        lines.append(f"dates: {' to '.join(overview.dates)}")
-    for entry in overview.entries:
-        n_documents = f"{entry.documents} documents" if entry.documents > 1 else ""
-        n_passages = f"{entry.passages} passage{'s' * (entry.passages > 1)}"
-        facts = ", ".join(filter(None, [entry.title, n_documents, n_passages, " to ".join(entry.dates)]))
-        line = f"{entry.name or './'}  {facts}"
-        if len(overview.entries) == 1:
-            return [*lines, line, *(f"  {heading}" for heading in entry.headings)]
-        line = ": ".join(filter(None, (line, "; ".join(entry.headings))))
-        lines.append(line if len(line) <= MAX_LINE else line[:MAX_LINE].rpartition(" ")[0] + " …")
-    n_unlisted = overview.documents - sum(entry.documents for entry in overview.entries)
-    if n_unlisted:
-        lines.append(f"documents not listed: {n_unlisted}")
-    return lines
-
-
-def summary_record(summary: Summary) -> dict[str, Any]:
-    """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal.
-
-    The key `overview` is present only without a question.
-    """
-    return {
-        "question": summary.question,
-        "understood": summary.understood,
-        "outcome": summary.outcome,
-        "sentences": [sentence_record(sentence) for sentence in summary.sentences],
-        "dropped": [sentence_record(sentence) for sentence in summary.dropped],
-        "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},
-        "passages": summary.passages,
-        "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
-        "retriever": summary.retriever,
-        "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
-        **({"overview": asdict(summary.overview)} if summary.overview else {}),
-        **spelling_record(summary),
-        "unread_files": summary.unread_files,
-        "hint": language_hint(summary.question) if summary.is_refusal else "",
-        **filter_record(summary.scope),
-    }
-
-
-def shown_sentence(sentence: SummarySentence) -> str:
-    """The words of a sentence in one line; a quote is shown without markup."""
-    return shown(sentence.citations[0].span) if sentence.is_quote else " ".join(sentence.text.split())
-
-
-def sentence_record(sentence: SummarySentence) -> dict[str, Any]:
-    """The JSON of a sentence."""
-    return {**written_record(sentence), "display": shown_sentence(sentence)}

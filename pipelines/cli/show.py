@@ -32,7 +32,6 @@ from spanwise.types import (
     TablePart,
 )
 
-from ..answering.summarize import overview_lines, shown_sentence
 from ..parsing.pool import default_workers
 from ..plain_text import (
     asked,
@@ -40,9 +39,11 @@ from ..plain_text import (
     display,
     language_hint,
     one_line,
+    overview_lines,
     reading_note,
     refusal,
     shown,
+    shown_sentence,
     step_lines,
     unread_note,
     visible,
@@ -263,6 +264,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
     """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
     say_partial(answer.left_out)
+    if answer.note:
+        say(answer.note)
     if answer.written:
         _show_written(answer)
     elif answer.computed is not None:
@@ -323,7 +326,7 @@ def _show_computed(computed: Computed) -> None:
         )
     if computed.near:
         _show_dim(f"\n{len(computed.near)} more by meaning, without these words: {', '.join(computed.near)}")
-    if computed.first and not computed.documents:
+    if computed.first and not computed.is_list:
         _show_dim(f"  {computed_from(computed)}: {place(computed.first)}{_confidence(computed.first)}")
 
 
@@ -427,7 +430,7 @@ def show_explanation(explanation: Explanation, verbose: bool, listing: str) -> N
     if best is None:
         show("\nno span was read, so there is nothing to explain")
     else:
-        subject = "answer" if explanation.answer.best else "nearest span"
+        subject = "nearest span" if explanation.answer.no_answer else "answer"
         _show_dim(f"\nevidence for the {subject}: value x weight")
         _show_evidence(best)
         if explanation.formula is not None:

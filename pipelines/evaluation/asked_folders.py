@@ -18,10 +18,10 @@ from ...corpora.datasets.folder_questions import domains_of, everyday_wordings, 
 from ...eval.calibration import aurc, expected_calibration_error, threshold_at
 from ...eval.questions import FolderQuestion, QuestionRecord
 from ...reader.evidence import Calibration
-from ...reader.second_reader import SecondReader
-from ..answering.ask import Answerer, AnswerTrace
-from ..answering.mentions import mentions
-from ..answering.reading import FittedReader
+from ...reader.reader_pair import ReaderPair
+from ..answering.ask import Answerer
+from ..answering.mentions import answered
+from ..answering.reading import HitReader, Material
 from ..open import open_encoded
 from ..understanding.question import Question
 from .corpus import read_questions
@@ -48,21 +48,19 @@ class AskedFolder:
     domain: its name.
     wordings: each question, followed by its everyday wordings.
     answerer: answers with the defaults, without a calibration.
-    small: the same with the small reader of a pair; None for a reader alone.
     """
 
     domain: str
     wordings: Sequence[Wording]
     answerer: Answerer
-    small: Answerer | None
 
     def record(self, on_progress: ProgressCallback = no_progress) -> None:
         """Searches for all questions and reads all hits, where that is not recorded yet."""
         for begin in range(0, len(self.wordings), QUESTIONS_AT_ONCE):
             on_progress(f"questions about {self.domain}", begin, len(self.wordings))
             batch = [self.question(wording) for wording in self.wordings[begin : begin + QUESTIONS_AT_ONCE]]
-            for answerer in filter(None, (self.small, self.answerer)):
-                answerer.read_all(batch)
+            for answerer in filter(None, (self.answerer.small, self.answerer)):
+                all_read(answerer, batch)
 
     def question(self, wording: Wording) -> Question:
         """The question of a wording."""
@@ -74,21 +72,21 @@ class AskedFolder:
         """The judged answer to each question with these calibrations, as `ask` gives it."""
         options = replace(self.answerer.options, threshold=threshold)
         answerer = replace(self.answerer, calibration=calibration, options=options)
-        if self.small and small:
-            answerer = replace(answerer, small=FittedReader(self.small.reader, small))
+        if answerer.small:
+            alone = replace(answerer, reader=answerer.small.reader, calibration=small)
+            answerer = replace(answerer, small=alone)
         records = []
         for wording in self.wordings:
-            trace = self.trace(answerer, wording)
+            [trace] = answered([self.question(wording)], answerer)
             records.append(folder_record(wording.question, trace.answer, trace.hits, options.k, self.domain))
         return records
 
-    def trace(self, answerer: Answerer, wording: Wording) -> AnswerTrace:
-        """The answer to a question: a list of documents where that is asked for."""
-        question = self.question(wording)
-        if question.documents:
-            documents = mentions(question, answerer.snapshot, answerer.analyzer, answerer.selection)
-            return AnswerTrace(documents, question.spelling, (), (), (), answerer.calibration)
-        return answerer.trace([question])[0]
+
+def all_read(answerer: Answerer, questions: Sequence[Question]) -> list[Material]:
+    """The hits of each question, all read, without tables."""
+    hits = answerer.retriever.search([question.text for question in questions], answerer.options.k)
+    unread = [Material(*pair) for pair in zip(questions, hits, strict=True)]
+    return HitReader(answerer.reader, answerer.analyzer).read_remaining(unread)
 
 
 @contextmanager
@@ -120,11 +118,10 @@ def asked_folders(
             retriever = RecordedRetriever(plain.retriever, hits, plain.snapshot, documents)
             reader = RecordedReader(plain.reader, Recording(run / f"readings-{domain}.jsonl"))
             answerer = replace(plain, retriever=retriever, reader=reader)
-            small = None
-            if isinstance(plain.reader, SecondReader):
-                alone = RecordedReader(plain.reader.first, Recording(run / f"small-{domain}.jsonl"))
-                small = replace(answerer, reader=alone)
-            asked.append(AskedFolder(domain, wordings, answerer, small))
+            if isinstance(plain.reader, ReaderPair):
+                alone = RecordedReader(plain.reader.small, Recording(run / f"small-{domain}.jsonl"))
+                answerer = replace(answerer, small=replace(answerer, reader=alone))
+            asked.append(AskedFolder(domain, wordings, answerer))
         yield asked
 
 

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
-from spanwise.errors import DocumentNotFound
+from spanwise.errors import DocumentNotFound, QuestionEmpty
 from spanwise.types import (
     Answer,
     AnswerCallback,
@@ -40,9 +40,8 @@ from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, D
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
-from ..answering.mentions import mentions
+from ..answering.mentions import answered, mentions
 from ..answering.model_answers import MAX_SENTENCES, ModelAnswerer
-from ..answering.reading import FittedReader
 from ..folders import nearest_ids
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
@@ -72,7 +71,7 @@ class OpenCommit:
 
     digest: str
     snapshot: Snapshot
-    of_index: Analyzer
+    index_analyzer: Analyzer
     models: LoadedModels
     is_held: bool = False
     _retrievers: dict[tuple[object, ...], Retriever] = field(default_factory=dict)
@@ -82,7 +81,7 @@ class OpenCommit:
     @cached_property
     def analyzer(self) -> Analyzer:
         """The analyzer for the languages of the commit."""
-        return self.of_index.in_languages(*languages_of(self.snapshot.postings()))
+        return self.index_analyzer.in_languages(*languages_of(self.snapshot.postings()))
 
     @cached_property
     def terms_of(self) -> Terms:
@@ -134,7 +133,10 @@ class OpenCommit:
         on_progress: ProgressCallback = no_progress,
         rule: DuplicateRule | None = None,
     ) -> Retriever:
-        """The retriever of these options, with re-ranking and deduplication; IndexEmpty without passages."""
+        """The retriever of these options, with re-ranking, deduplication and the topic of a conversation.
+
+        IndexEmpty without passages.
+        """
         below, reranker = self.models.split(options, self.default_retriever)
         retriever = self._built(below, options.exact)
         if reranker:
@@ -174,7 +176,7 @@ class OpenCommit:
         self, options: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
-        from ...reader.second_reader import SecondReader
+        from ...reader.reader_pair import ReaderPair
 
         on_progress("models", 0, 0)
         if is_generator(options.reader):
@@ -199,9 +201,10 @@ class OpenCommit:
             tables=self.tables,
             on_progress=on_progress,
         )
-        if calibration and calibration.sure is not None and isinstance(reader, SecondReader):
-            alone = self.models.calibration(FAST, reader.first.digest, retriever.name)
-            answerer = replace(answerer, small=FittedReader(reader.first, alone))
+        if calibration and calibration.sure is not None and isinstance(reader, ReaderPair):
+            alone = self.models.calibration(FAST, reader.small.digest, retriever.name)
+            small = replace(answerer, reader=reader.small, calibration=alone)
+            answerer = replace(answerer, small=small)
         self._answerer = (key, answerer)
         return answerer
 
@@ -213,13 +216,13 @@ class OpenCommit:
         max_sentences: int = MAX_SENTENCES,
     ) -> Answerer | ModelAnswerer:
         """What answers questions: the built-in reader, and a model after it where that is the reader."""
-        first = self.answerer(options, on_progress=on_progress)
+        built_in = self.answerer(options, on_progress=on_progress)
         if not is_generator(options.reader):
-            return first
+            return built_in
         generator = None
         if not options.model.replay:
             generator = self.models.generator(options.reader, options.base_url)
-        return ModelAnswerer(first, generator, options, on_answer, max_sentences)
+        return ModelAnswerer(built_in, generator, options, on_answer, max_sentences)
 
     def answers(
         self,
@@ -230,11 +233,10 @@ class OpenCommit:
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
         asked = [self.question(question, options.history) for question in questions]
-        others = [question for question in asked if not question.documents]
-        rest = iter(self.asker(options, on_progress, on_answer).answer(others) if others else ())
-        return [
-            self.mentions(question, options.where) if question.documents else next(rest) for question in asked
-        ]
+        if all(question.listed_words for question in asked):
+            return [self.mentions(question, options.where) for question in asked]
+        traces = answered(asked, self.asker(options, on_progress, on_answer))
+        return [trace.answer for trace in traces]
 
     def mentions(
         self, question: Question, where: Filter | None, retriever: Retriever | None = None
@@ -358,3 +360,11 @@ def document_of(snapshot: Snapshot, document_id: str) -> Document:
     except ValueError:
         nearest = nearest_ids(document_id, snapshot.document_ids())
         raise DocumentNotFound(f"no document has the id {document_id!r}{nearest}") from None
+
+
+def checked_question(question: str) -> str:
+    """The question without white space around it, "?" for a lone surrogate; QuestionEmpty if it is empty."""
+    question = question.encode("utf-8", "replace").decode("utf-8")
+    if not question.strip():
+        raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')
+    return question.strip()

@@ -1,6 +1,7 @@
 """Answers: ranked candidates, alternatives, the same answer in several places, early exit."""
 
 import math
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -9,7 +10,6 @@ from helpers.scripted_reader import Scripted, asker, by_margin, confined
 from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.candidates import answer_key, merge_same_answers
-from spanwise.pipelines.answering.reading import FittedReader
 from spanwise.pipelines.json_records import answer_record, answer_span_record
 from spanwise.pipelines.understanding.question import Question
 from spanwise.reader.evidence import Calibration, EarlyExit
@@ -122,6 +122,16 @@ def test_a_passage_with_only_words_of_the_conversation_needs_more_confidence(
 ):
     asked = Question(Spelling(typed, understood=understood), library.snapshot, library.analyzer)
     assert answer_to(library, asked, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).outcome == outcome
+
+
+def test_the_threshold_of_a_user_is_not_raised_in_a_conversation(library):
+    asked = Question(
+        Spelling("Who sold it?", understood="Who sold it? (mill)"), library.snapshot, library.analyzer
+    )
+    script = ("Ada Rook", 0.9, 0.0)
+    assert answer_to(library, asked, script, calibration=by_margin(0.6)).threshold == pytest.approx(0.8)
+    answer = answer_to(library, asked, script, calibration=by_margin(0.9), threshold=0.7)
+    assert (answer.text, answer.threshold) == ("Ada Rook", 0.7)
 
 
 def test_a_how_to_has_all_steps_of_its_list_with_their_lines(library, folder):
@@ -266,7 +276,7 @@ def exiting(library, *script, rule=RULE, threshold=0.0, **options):
 def test_the_answer_of_a_sure_small_reader_stands(library, margin, text):
     small = asker(library, ("Ada Rook", margin, 0.0), calibration=by_margin(0.5))
     pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
-    [trace] = replace(pair, small=FittedReader(small.reader, small.calibration)).trace([STONES])
+    [trace] = replace(pair, small=small).trace([STONES])
     assert trace.answer.text == text
     assert trace.calibration == (small if margin == 4 else pair).calibration
     assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank", "tables"}
@@ -279,8 +289,40 @@ def test_a_small_reader_without_hope_declines_for_both(library, hopeless, thresh
     small = asker(library, ("Ada Rook", -4.0, 0.0), calibration=by_margin(0.5), threshold=threshold)
     calibration = replace(by_margin(0.5), sure=0.9, hopeless=hopeless)
     pair = asker(library, ("stones", 8.0, 2.0), calibration=calibration, threshold=threshold)
-    (answer,) = replace(pair, small=FittedReader(small.reader, small.calibration)).answer([STONES])
+    (answer,) = replace(pair, small=small).answer([STONES])
     assert answer.text == text
+
+
+def test_a_small_reader_without_a_calibration_decides_nothing(library):
+    pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
+    small = asker(library, ("Ada Rook", -4.0, 0.0))
+    (answer,) = replace(pair, small=small).answer([STONES])
+    assert answer.text == "stones"
+
+
+class Slow(Scripted):
+    """Takes time to read."""
+
+    def read(self, questions, passages, n_best=5):
+        time.sleep(0.05)
+        return super().read(questions, passages, n_best)
+
+
+class SlowCalibration(Calibration):
+    """Takes time to weigh a candidate."""
+
+    def evidence(self, features):
+        time.sleep(0.05)
+        return super().evidence(features)
+
+
+def test_the_time_of_the_small_reader_and_of_ranking_counts(library):
+    slow = SlowCalibration({"margin": 1.0}, 1.0, 0.0, 0.5, "scripted", "nothing", sure=0.99)
+    pair = asker(library, ("stones", 8.0, 2.0), calibration=slow)
+    small = replace(pair, reader=Slow(("Ada Rook", 1.0, 0.0)), calibration=by_margin(0.5))
+    (answer,) = replace(pair, small=small).answer([STONES])
+    assert answer.text == "stones"
+    assert min(answer.timings_ms["read"], answer.timings_ms["rank"]) >= 50
 
 
 def test_a_sure_first_passage_leaves_the_others_unread(library):
