@@ -234,10 +234,10 @@ class Answer:
         table: the rows around `best`, if it is a cell of a table; else None.
         written: the sentences of a model, checked, with the spans that they cite; `best` is the first span.
         model: how a model answered; None for an answer of the reader.
+        failure: why the built-in reader answers in place of a model; else "".
         otherwise: what other versions of the sentence or cell of `best` say, in other documents or in the
             same one: those of the time that is asked for, in force and newest first; see their `date`.
-        note: what a reader of the answer should know about it, such as why the built-in reader answers in
-            place of a model; "" for nothing.
+        note: what a reader of the answer should know about it, in a sentence; "" for nothing.
     """
 
     question: str
@@ -269,6 +269,7 @@ class Answer:
     model: ModelReading | None = None
     otherwise: tuple[AnswerSpan, ...] = ()
     note: str = ""
+    failure: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:

@@ -65,7 +65,7 @@ class AnswerCache:
 
         Not kept are words of a conversation, and the answer in place of a model that fails.
         """
-        if result.understood or (isinstance(result, Answer) and result.note):
+        if result.understood or (isinstance(result, Answer) and result.failure):
             return
         plain = asdict(_with_question(result, "", None))
         value = json.dumps(plain)

@@ -77,7 +77,7 @@ def test_words_of_a_conversation_are_not_written_to_the_file(cached, folder):
 
 def test_the_answer_after_a_failed_model_is_not_kept(cached, tmp_path):
     cache = AnswerCache(tmp_path / CACHE_NAME)
-    cache.put("a", "b", replace(ask(cached), note="the model failed"))
+    cache.put("a", "b", replace(ask(cached), failure="the model failed"))
     assert cache.count() == 0
 
 
