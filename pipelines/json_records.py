@@ -203,7 +203,7 @@ def explanation_record(explanation: Explanation) -> Record:
     evidence: Record | None = None
     if best is not None:
         evidence = {
-            "of": "answer" if explanation.answer.best else "rejected",
+            "of": "rejected" if explanation.answer.no_answer else "answer",
             "evidence": _breakdown_record(best),
             "confidence": asdict(explanation.formula) if explanation.formula else None,
             "rank": explanation.rank,

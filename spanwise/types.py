@@ -200,7 +200,7 @@ class Answer:
 
     Attributes:
         question: the question as typed.
-        best: the best answer; None when the question is declined.
+        best: the best answer; None for a computed value, a list of documents, and a declined question.
         alternatives: other answers, best first.
         documents_searched: the number of documents searched.
         passages_searched: the number of passages searched.
@@ -275,6 +275,11 @@ class Answer:
     def citations(self) -> tuple[Citation, ...]:
         """Every span that the sentences of a model cite, by number."""
         return citations_of(self.written)
+
+    @property
+    def primary(self) -> AnswerSpan | None:
+        """`best`, or the first cell or place of `computed`; None for a declined question."""
+        return self.computed.first if self.computed else self.best
 
     @property
     def values(self) -> tuple[str, ...]:

@@ -422,7 +422,7 @@ def _citation(
 
 def _agrees(built_in: Answer, used: Sequence[PlacedEvidence]) -> bool | None:
     """True if the built-in reader quotes one of the sentences; None where it declines."""
-    best = built_in.computed.first if built_in.computed else built_in.best
+    best = built_in.primary
     if best is None:
         return None
     return any(

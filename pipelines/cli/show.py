@@ -427,7 +427,7 @@ def show_explanation(explanation: Explanation, verbose: bool, listing: str) -> N
     if best is None:
         show("\nno span was read, so there is nothing to explain")
     else:
-        subject = "answer" if explanation.answer.best else "nearest span"
+        subject = "nearest span" if explanation.answer.no_answer else "answer"
         _show_dim(f"\nevidence for the {subject}: value x weight")
         _show_evidence(best)
         if explanation.formula is not None:

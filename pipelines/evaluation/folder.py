@@ -236,10 +236,11 @@ def printed_record(record: QuestionRecord) -> dict[str, Any]:
     prediction = printed.pop("prediction")
     answer = None
     if prediction:
-        best = record.evidence[0]
-        start = best.start + (best.span or (0, 0))[0]
-        place = {"document": best.document, "start": start, "end": start + len(prediction)}
-        answer = {"text": prediction, "confidence": record.confidence, **place}
+        answer = {"text": prediction, "confidence": record.confidence}
+        best = record.evidence[0] if record.evidence else None
+        if best and best.span:
+            start, end = best.span
+            answer |= {"document": best.document, "start": best.start + start, "end": best.start + end}
     return {
         "id": record.id,
         "verdict": str(verdict_of(record)),
@@ -272,7 +273,7 @@ def _settings(
 
 def _evidence(answer: Answer) -> tuple[Evidence, ...]:
     """The passages of the answers that are shown or declined, then the other nearest passages."""
-    best = answer.best or answer.best_rejected
+    best = answer.primary or answer.best_rejected
     shown = [] if best is None else [best, *answer.alternatives]
     seen = {answer_span.passage.id for answer_span in shown}
     nearest = [hit for hit in answer.nearest if hit.passage.id not in seen]

@@ -292,7 +292,7 @@ class Library:
         on_answer: AnswerCallback = no_callback,
         **changes: Any,
     ) -> Answer:
-        """The answer to a question, or one whose `best` is None; `changes` are fields of `AskOptions`.
+        """The answer to a question, see `Answer.outcome`; `changes` are fields of `AskOptions`.
 
         `on_answer` gets the answer of the built-in reader, before a model answers.
         """
