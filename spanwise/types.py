@@ -174,7 +174,7 @@ class Computed:
     """A value that is computed from the cells of a table, or the documents that mention some words.
 
     Attributes:
-        operation: "count", "sum", "mean", "difference" or "compare"; "list" or "count" of documents.
+        operation: "count", "sum", "mean" or "difference"; "list" or "count" of documents.
         value: the value, with its unit.
         cells: the cells from which it is computed, or the places of the documents.
         first: the first of them with its place; None where no document mentions the words.
@@ -192,6 +192,11 @@ class Computed:
     documents: tuple[MentioningDocument, ...] = ()
     near: tuple[str, ...] = ()
     cell_names: tuple[str, ...] = ()
+
+    @property
+    def is_list(self) -> bool:
+        """True for a list or count of documents, False for a value of a table."""
+        return bool(self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from .ask import Answerer, AnswerTrace, placed_span
 from .candidates import RankedCandidate, answer_span
 from .cells import BIAS, fitted_weights
 from .filters import conditions_of, select
+from .mentions import answered
 
 MAX_RANK = 100_000  # deeper ranks are not searched
 DEPTH = 1_000  # hits of the whole retriever that are searched for a document
@@ -159,7 +160,7 @@ def explained(
     `document` is an id, a path, or the end of exactly one id. DocumentNotFound if there is no such document
     or file.
     """
-    [trace] = answerer.trace([question])
+    [trace] = answered([question], answerer)
     fate = None
     if document is not None:
         fate = _fate(answerer, trace, stages, document, roots, sync_command)
@@ -248,6 +249,11 @@ def _fate(
     if unmet:
         reason = f"the filter excludes it: {'; '.join(unmet)}"
         return DocumentFate(name, "filtered", reason, "ask without this condition")
+    listed = trace.answer.computed
+    if listed and listed.is_list:
+        if name in {each.document_id for each in listed.documents}:
+            return DocumentFate(name, "answer", f"it mentions “{listed.words}”")
+        return DocumentFate(name, "not retrieved", f"it does not mention “{listed.words}”")
     among = answerer.selection.passage_ids if answerer.selection else None
     [hits] = answerer.retriever.search([question], max(DEPTH, answerer.options.k), among)
     whole = StageRank(answerer.retriever.name, len(hits))

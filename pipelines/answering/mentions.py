@@ -24,8 +24,9 @@ from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
 from ..understanding.patterns import pattern
 from ..understanding.question import Question
-from .ask import N_NEAREST, placed_span
+from .ask import N_NEAREST, Answerer, AnswerTrace, placed_span
 from .filters import Selection
+from .model_answers import ModelAnswerer
 
 ABOUT = pattern("documents.about")
 MAX_PLACES = 5  # of a document that are shown
@@ -35,6 +36,21 @@ MAX_IDENTIFIER = 60  # characters of an identifier that is looked for in pieces
 MAX_PIECE = 30  # characters of a piece
 WORD_END = re.compile(r"\W")
 SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
+
+
+def answered(questions: Sequence[str | Question], asker: Answerer | ModelAnswerer) -> list[AnswerTrace]:
+    """The answer to each question as `ask` gives it: a list of documents, or what the asker answers."""
+    built_in = asker.first if isinstance(asker, ModelAnswerer) else asker
+    asked = [Question.of(question, built_in.snapshot, built_in.analyzer) for question in questions]
+    others = iter(asker.trace([question for question in asked if not question.documents]))
+    traces = []
+    for question in asked:
+        if question.documents:
+            answer = mentions(question, built_in.snapshot, built_in.analyzer, built_in.selection)
+            traces.append(AnswerTrace(answer, question.spelling, (), (), (), None))
+        else:
+            traces.append(next(others))
+    return traces
 
 
 def mentions(

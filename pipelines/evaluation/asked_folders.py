@@ -19,8 +19,8 @@ from ...eval.calibration import aurc, expected_calibration_error, threshold_at
 from ...eval.questions import FolderQuestion, QuestionRecord
 from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
-from ..answering.ask import Answerer, AnswerTrace
-from ..answering.mentions import mentions
+from ..answering.ask import Answerer
+from ..answering.mentions import answered
 from ..answering.reading import FittedReader
 from ..open import open_encoded
 from ..understanding.question import Question
@@ -78,17 +78,9 @@ class AskedFolder:
             answerer = replace(answerer, small=FittedReader(self.small.reader, small))
         records = []
         for wording in self.wordings:
-            trace = self.trace(answerer, wording)
+            [trace] = answered([self.question(wording)], answerer)
             records.append(folder_record(wording.question, trace.answer, trace.hits, options.k, self.domain))
         return records
-
-    def trace(self, answerer: Answerer, wording: Wording) -> AnswerTrace:
-        """The answer to a question: a list of documents where that is asked for."""
-        question = self.question(wording)
-        if question.documents:
-            documents = mentions(question, answerer.snapshot, answerer.analyzer, answerer.selection)
-            return AnswerTrace(documents, question.spelling, (), (), (), answerer.calibration)
-        return answerer.trace([question])[0]
 
 
 @contextmanager

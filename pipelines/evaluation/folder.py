@@ -44,6 +44,7 @@ from ...eval.questions import (
     judge_answer,
     judge_computed,
 )
+from ..answering.mentions import answered
 from ..library.library import Library
 from ..library.loaded_models import stages_below
 from .results import Figures, ResultFolder, digest
@@ -80,7 +81,7 @@ def evaluate_folder(
         recorded = results.question_ids(name)
         waiting = [question for question in questions if question.id not in recorded]
         for number, question in enumerate(waiting, start=1):
-            trace = asker.trace([question.question])[0]
+            [trace] = answered([question.question], asker)
             results.add([folder_record(question, trace.answer, trace.hits, options.k, name)])
             on_progress(f"ask {name}", len(recorded) + number, len(questions))
     figures: Figures = {}
@@ -128,12 +129,13 @@ def folder_record(
         verdict = judge_computed(question, answer.computed.value)
     else:
         verdict = judge_answer(question, answer.best, sentence_spans)
-    best = answer.computed.first if answer.computed else answer.best or answer.best_rejected
+    best = answer.primary or answer.best_rejected
     scores = {"handled": float(verdict in (Verdict.RIGHT, Verdict.RIGHTLY_DECLINED))}
     if question.answerable:
-        holds = [holds_answer(question, hit.passage) for hit in hits]
         scores |= _scores(question, answer, best, is_right=verdict is Verdict.RIGHT)
-        scores |= {f"answer_recall@{n}": float(any(holds[:n])) for n in CUTOFFS if n <= k}
+        if not (answer.computed and answer.computed.is_list):  # for which nothing is retrieved
+            holds = [holds_answer(question, hit.passage) for hit in hits]
+            scores |= {f"answer_recall@{n}": float(any(holds[:n])) for n in CUTOFFS if n <= k}
     else:
         scores["declined"] = float(answer.no_answer)
         scores["nothing_shown"] = float(answer.outcome == "not found")

@@ -40,7 +40,7 @@ from ...retrieval.near_duplicates import READING_RULE, DeduplicatingRetriever, D
 from ...retrieval.retrievers import build, stages_of
 from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
-from ..answering.mentions import mentions
+from ..answering.mentions import answered, mentions
 from ..answering.model_answers import MAX_SENTENCES, ModelAnswerer
 from ..answering.reading import FittedReader
 from ..folders import nearest_ids
@@ -230,11 +230,10 @@ class OpenCommit:
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
         asked = [self.question(question, options.history) for question in questions]
-        others = [question for question in asked if not question.documents]
-        rest = iter(self.asker(options, on_progress, on_answer).answer(others) if others else ())
-        return [
-            self.mentions(question, options.where) if question.documents else next(rest) for question in asked
-        ]
+        if all(question.documents for question in asked):
+            return [self.mentions(question, options.where) for question in asked]
+        traces = answered(asked, self.asker(options, on_progress, on_answer))
+        return [trace.answer for trace in traces]
 
     def mentions(
         self, question: Question, where: Filter | None, retriever: Retriever | None = None

@@ -8,8 +8,14 @@ import pytest
 from helpers.scripted_reader import by_margin, read_by
 
 from spanwise.eval.questions import FolderQuestion
-from spanwise.pipelines.evaluation.folder import evaluate_folder, folder_figures, folder_record, index_bytes
-from spanwise.types import AskOptions
+from spanwise.pipelines.evaluation.folder import (
+    evaluate_folder,
+    folder_figures,
+    folder_record,
+    index_bytes,
+    printed_record,
+)
+from spanwise.types import AskOptions, Computed
 
 BM25 = AskOptions(retriever="bm25")
 
@@ -95,6 +101,25 @@ def test_absent_questions_with_an_answer_or_candidates_are_counted(scripted) -> 
         for number, outcome in enumerate((answer, unsure, nothing, nothing))
     ]
     assert folder_figures(records)["absent_shown"] == 0.5
+
+
+@pytest.mark.parametrize("has_cell", [True, False])
+def test_a_computed_value_has_the_place_of_its_first_cell(scripted, has_cell: bool) -> None:
+    [answer] = scripted.ask_many([QUESTIONS[0].question], BM25)
+    first = answer.best if has_cell else None
+    computed = replace(answer, best=None, computed=Computed("count", "2", (), first))
+    printed = printed_record(folder_record(QUESTIONS[0], computed, (), 20, "bm25"))["answer"]
+    assert printed["text"] == "2"
+    place = {name: printed[name] for name in ("document", "start", "end") if name in printed}
+    span = {"document": "mill.md", "start": answer.span.start, "end": answer.span.end}
+    assert place == (span if has_cell else {})
+
+
+def test_a_list_of_documents_is_answered_as_ask_answers_it(scripted) -> None:
+    asked = question("q1", "Which documents mention the mill?", "1 document")
+    figures, [record] = evaluate_folder(scripted, [asked], ["bm25"], None, BM25)
+    assert record["answer"]["text"] == "1 document"
+    assert not any(name.startswith("answer_recall") for name in figures["bm25"])
 
 
 def test_an_interrupted_run_is_resumed_with_the_same_settings_alone(scripted, tmp_path: Path) -> None:
