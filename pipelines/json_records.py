@@ -75,6 +75,7 @@ def answer_record(answer: Answer) -> Record:
         "timings_ms": {stage: round(value, 2) for stage, value in answer.timings_ms.items()},
         **filter_record(answer.scope),
         **partial_record(answer.left_out),
+        **({"failure": answer.failure} if answer.failure else {}),
     }
 
 

@@ -233,6 +233,7 @@ class Answer:
         table: the rows around `best`, if it is a cell that was looked up; else None.
         written: the sentences of a model, checked, with the spans that they cite; `best` is the first span.
         model: how a model answered; None for an answer of the reader.
+        failure: why the built-in reader answers in place of a model; else "".
         otherwise: what other versions of the sentence of `best` say, in other documents or earlier in the
             same one, newest first; see their `date`.
         note: what a reader of the answer should know about it, in a sentence; "" for nothing.
@@ -268,6 +269,7 @@ class Answer:
     model: ModelReading | None = None
     otherwise: tuple[AnswerSpan, ...] = ()
     note: str = ""
+    failure: str = ""
 
     @property
     def outcome(self) -> Literal["answer", "computed", "not sure", "not found"]:
@@ -277,14 +279,14 @@ class Answer:
         return "answer" if self.best else "not sure" if self.candidates else "not found"
 
     @property
-    def citations(self) -> tuple[Citation, ...]:
-        """Every span that the sentences of a model cite, by number."""
-        return citations_of(self.written)
-
-    @property
     def primary(self) -> AnswerSpan | None:
         """`best`, or the first cell or place of `computed`; None for a declined question."""
         return self.computed.first if self.computed else self.best
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """Every span that the sentences of a model cite, by number."""
+        return citations_of(self.written)
 
     @property
     def values(self) -> tuple[str, ...]:

@@ -136,9 +136,8 @@ class ModelAnswerer:
         except GenerationFailed as error:
             if not self.options.model.fallback:
                 raise
-            note = f"{error}. The built-in reader answers"
-            left_out = ", ".join(filter(None, (trace.answer.left_out, note)))
-            return replace(trace, answer=replace(trace.answer, left_out=left_out))
+            failure = f"{error}. The built-in reader answers"
+            return replace(trace, answer=replace(trace.answer, failure=failure))
 
     def _understood(self, asked: Question, requests: Requests) -> tuple[Question, list[str]]:
         """The question as it stands alone, after a conversation, and the searches of the model."""

@@ -263,6 +263,8 @@ def show_answer(answer: Answer, verbose: bool = False, hint: str = EXPLAIN, list
     """Print the words of an answer, their sentence and place; or that the question is declined."""
     say_spelling(answer)
     say_partial(answer.left_out)
+    if answer.failure:
+        say(answer.failure)
     if answer.written:
         _show_written(answer)
     elif answer.computed is not None:

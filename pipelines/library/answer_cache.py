@@ -63,9 +63,9 @@ class AnswerCache:
     def put(self, key: str, commit: str, result: Answer | SearchResult) -> None:
         """Keep a result; results of other commits and the oldest beyond MAX_RESULTS are deleted.
 
-        A result that holds the words of a conversation is not kept.
+        Not kept are words of a conversation, and the answer in place of a model that fails.
         """
-        if result.understood:
+        if result.understood or (isinstance(result, Answer) and result.failure):
             return
         plain = asdict(_with_question(result, "", None))
         value = json.dumps(plain)

@@ -444,7 +444,7 @@ function footnote() {
   const seconds = Object.values(record.timings_ms).reduce((sum, each) => sum + each, 0) / 1000;
   const took = cached ? "answered before" : `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   const line = element("p", { class: "footnote" }, `Searched ${among}; read the best ${searched.passages_read}. ${retriever}, ${took}.`);
-  return [record.note && note(`${record.note}.`), ...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), line];
+  return [record.note && note(`${record.note}.`), ...spelling(record), record.partial && note(`Partial: ${visible(record.partial)}.`), record.failure && note(`${visible(record.failure)}.`), line];
 }
 
 /** A value with the cells from which it is computed, or all documents that mention the words; each opens its place. */

@@ -191,7 +191,8 @@ def test_the_built_in_reader_answers_first_and_where_the_model_fails(library):
     assert (told[0].decided_by, told[0].text, answer.decided_by) == ("reader", "Ada Rook", "model")
     answer, _ = ask(library, "no", "no", model=ModelOptions(fallback=True))
     assert (answer.decided_by, answer.text) == ("reader", "Ada Rook")
-    assert "The built-in reader answers" in answer.left_out
+    assert "The built-in reader answers" in answer.failure
+    assert answer.left_out == ""
 
 
 def test_requests_have_a_limit(library):

@@ -75,6 +75,12 @@ def test_words_of_a_conversation_are_not_written_to_the_file(cached, folder):
     assert not ask(cached, "And the mill?", history=[TURN]).cached
 
 
+def test_the_answer_after_a_failed_model_is_not_kept(cached, tmp_path):
+    cache = AnswerCache(tmp_path / CACHE_NAME)
+    cache.put("a", "b", replace(ask(cached), failure="the model failed"))
+    assert cache.count() == 0
+
+
 def test_a_new_commit_makes_every_answer_new(cached, folder):
     ask(cached)
     (folder / "new.txt").write_text("The mill was built by Ada Rook, they say.")
