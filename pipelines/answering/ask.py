@@ -408,7 +408,9 @@ class Answerer:
         assert answer.best is not None
         result = source.result
         cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
-        spans = [self._cell(answer.best, source, cell, findings) for cell in cells]
+        first = self._first_cell(answer.best, source, findings)
+        others = [self._cell(source, cell, findings, first.confidence) for cell in cells[1:]]
+        spans = [first, *others]
         computed = None
         if result.is_computed:
             quotes = tuple(source.table.cell(*cell) for cell in result.cells)
@@ -422,19 +424,22 @@ class Answerer:
             computed=computed,
         )
 
+    def _first_cell(self, best: AnswerSpan, source: TableResult, findings: Findings) -> AnswerSpan:
+        """The best span, which is the first cell, with its passage; a cell of yes or no is the verdict."""
+        passage = self._passage_of(best.span, findings.hits)
+        if passage != best.passage:
+            best = replace(best, passage=passage, duplicates=())
+        word = best.text.strip().lower() if source.result.operation == "yes or no" else ""
+        verdict = "yes" if word in YES else "no" if word in NO else best.verdict
+        return best if verdict == best.verdict else replace(best, verdict=verdict, verdict_confidence=None)
+
     def _cell(
-        self, best: AnswerSpan, source: TableResult, cell: tuple[int, int], findings: Findings
+        self, source: TableResult, cell: tuple[int, int], findings: Findings, confidence: float | None
     ) -> AnswerSpan:
-        """A cell as an answer, its row as the sentence around it."""
+        """A further cell as an answer, its row as the sentence around it."""
         span = source.table.cell(*cell)
-        word = span.text.strip().lower() if source.result.operation == "yes or no" else ""
-        return replace(
-            best,
-            span=span,
-            context=source.table.row(cell[0]),
-            passage=self._passage_of(span, findings.hits),
-            verdict="yes" if word in YES else "no" if word in NO else best.verdict,
-        )
+        passage = self._passage_of(span, findings.hits)
+        return AnswerSpan(span, source.table.row(cell[0]), passage, None, 0, 0.0, confidence)
 
     def _clauses(self, findings: Findings) -> list[AnswerSpan]:
         """The clauses that the question names, as answers without confidence; see `named_clauses`."""

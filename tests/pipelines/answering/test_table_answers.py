@@ -2,16 +2,20 @@
 
 import json
 import math
+from dataclasses import replace
+from functools import partial
 
 import pytest
 from helpers.scripted_reader import asker, by_margin
 
 from spanwise.eval.questions import FolderQuestion, Verdict, judge_computed
 from spanwise.pipelines.answering.explain import explained
-from spanwise.pipelines.cli.show import show_answer
-from spanwise.pipelines.json_records import answer_record
+from spanwise.pipelines.cli.show import show_answer, show_explanation
+from spanwise.pipelines.json_records import answer_record, explanation_record
 from spanwise.pipelines.server.app import chat_text
 from spanwise.pipelines.understanding.question import Question
+from spanwise.reader.evidence import VerdictRule
+from spanwise.types import ScoredSpan
 
 PLANS = """# Plans
 
@@ -142,3 +146,26 @@ def test_the_evidence_of_a_cell_is_explained_by_its_own_weights(library):
     assert best.evidence == pytest.approx(sum(each.contribution for each in best.contributions))
     logit = explanation.formula.slope * best.evidence + explanation.formula.offset
     assert explanation.answer.best.confidence == pytest.approx(1 / (1 + math.exp(-logit)))
+
+
+def test_a_computed_value_is_explained_as_the_answer(library, capsys):
+    answerer = asker(library, ("Ada Rook,Norway", 5.0, 0.0), calibration=by_margin(0.3))
+    question = Question.of("How many winners were from Norway?", library.snapshot, library.analyzer)
+    explanation = explained(answerer, question, [], "races.csv")
+    assert explanation_record(explanation)["explanation"]["of"] == "answer"
+    assert explanation.document.stage == "answer"
+    show_explanation(explanation, verbose=False, listing="")
+    assert "evidence for the answer" in capsys.readouterr().out
+
+
+def test_a_cell_that_says_yes_has_no_confidence_of_the_readers_no(library, monkeypatch):
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", partial(ScoredSpan, yes=-3.5))
+    calibration = replace(by_margin(0.3), verdicts=VerdictRule(1.0, 0.0, 0.5))
+    question = "Does the Pro plan include phone support?"
+    [answer] = asker(library, ("yes", 5.0, 0.0), calibration=calibration).answer([question])
+    assert (answer.text, answer.verdict, answer.best.verdict_confidence) == ("yes", "yes", None)
+
+
+def test_only_the_cell_with_these_words_stands_in_other_passages_too(library):
+    answer = answer_to(library, "Which plans include phone support?", ("Pro", 1.0, 5.0))
+    assert [[each.span.document_id for each in part.also_in] for part in answer.parts] == [["words.md"], []]
