@@ -5,8 +5,10 @@ several passages. Below the fitted threshold the question is declined, and the n
 returned instead.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
@@ -125,23 +127,24 @@ class Answerer:
 
         Without `hits` the retriever searches.
         """
-        began = time.perf_counter()
-        asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]
-        if hits is None:
-            among = self.selection.passage_ids if self.selection else None
-            hits = self.retriever.search([question.text for question in asked], self.options.k, among)
-        spent = {"retrieve": _ms_since(began, len(asked))}
-        began = time.perf_counter()
-        unread = [self.findings(*pair) for pair in zip(asked, hits, strict=True)]
-        spent["tables"] = _ms_since(began, len(asked))
-        traces: list[AnswerTrace | None] = [None] * len(unread)
+        timings: list[dict[str, float]] = [{} for _ in questions]
+        with _timed(timings, "retrieve"):
+            asked = [Question.of(question, self.snapshot, self.analyzer) for question in questions]
+            if hits is None:
+                among = self.selection.passage_ids if self.selection else None
+                hits = self.retriever.search([question.text for question in asked], self.options.k, among)
+        with _timed(timings, "tables"):
+            unread = [self.findings(*pair) for pair in zip(asked, hits, strict=True)]
+        traces: dict[int, AnswerTrace] = {}
         if self.small is not None:
-            traces = list(self._early(self.small, unread, spent))
-        numbers = [number for number, trace in enumerate(traces) if trace is None]
-        rest = self._final([unread[number] for number in numbers], spent)
-        for number, trace in zip(numbers, rest, strict=True):
-            traces[number] = trace
-        return [trace for trace in traces if trace]
+            traces = self._by_small_reader(self.small, unread, timings)
+        rest = [number for number in range(len(unread)) if number not in traces]
+        read = self._by_reader([unread[number] for number in rest], [timings[number] for number in rest])
+        traces |= zip(rest, read, strict=True)
+        return [
+            replace(traces[number], answer=replace(traces[number].answer, timings_ms=timings_ms))
+            for number, timings_ms in enumerate(timings)
+        ]
 
     def read_all(self, questions: Sequence[Question]) -> list[Findings]:
         """The hits of each question, all read; no tables."""
@@ -162,42 +165,48 @@ class Answerer:
         rule = fitted.calibration.stopping if fitted.calibration and not self.options.read_all else None
         return HitReader(fitted.reader, self.analyzer, rule, self.on_progress)
 
-    def _early(
-        self, small: FittedReader, unread: Sequence[Findings], spent: Mapping[str, float]
-    ) -> Iterator[AnswerTrace | None]:
-        """For each question, the answer or refusal that is final after the small reader; else None."""
-        began = time.perf_counter()
-        read = self.hit_reader(small).read(unread)
-        spent = {**spent, "read": _ms_since(began, len(unread))}
-        for findings in read:
-            ranked = self.ranked(findings, small.calibration)
-            confidence = ranked[0].confidence or 0.0 if ranked else 0.0
-            is_hopeless = self._is_hopeless(confidence) and not findings.n_unread
-            trace = None
-            if is_hopeless or self._is_sure(confidence):
-                trace = self._trace(findings, ranked, small.calibration, spent)
-            yield trace if trace and (is_hopeless or not trace.answer.no_answer) else None
+    def _by_small_reader(
+        self, small: FittedReader, unread: Sequence[Findings], timings: Sequence[dict[str, float]]
+    ) -> dict[int, AnswerTrace]:
+        """The answers and refusals that the small reader decides, by the number of the question.
 
-    def _is_sure(self, confidence: float) -> bool:
-        rule = self.calibration
-        return rule is not None and rule.sure is not None and confidence >= rule.sure
+        Its confidence is of its own calibration; the limits `sure` and `hopeless` are of the pair's. Without
+        a span nothing is left for the larger reader either.
+        """
+        pair = self.calibration
+        if pair is None or small.calibration is None:
+            return {}
+        sure = math.inf if pair.sure is None else pair.sure
+        hopeless = pair.hopeless if self.options.threshold is None else -math.inf
+        with _timed(timings, "read"):
+            read = self.hit_reader(small).read(unread)
+        traces = {}
+        for number, findings in enumerate(read):
+            with _timed([timings[number]], "rank"):
+                ranked = self.ranked(findings, small.calibration)
+                confidence = ranked[0].confidence or 0.0 if ranked else 0.0
+                is_hopeless = confidence <= hopeless and not findings.n_unread
+                if is_hopeless or confidence >= sure:
+                    trace = self._trace(findings, ranked, small.calibration)
+                    if is_hopeless or not trace.answer.no_answer:
+                        traces[number] = trace
+        return traces
 
-    def _is_hopeless(self, confidence: float) -> bool:
-        rule = self.calibration
-        return rule is not None and self.options.threshold is None and confidence <= rule.hopeless
-
-    def _final(self, unread: Sequence[Findings], spent: Mapping[str, float]) -> Iterator[AnswerTrace]:
+    def _by_reader(
+        self, unread: Sequence[Findings], timings: Sequence[dict[str, float]]
+    ) -> Iterator[AnswerTrace]:
         """The answers of the reader; a question that would be declined is read to the end first."""
         reader = self.hit_reader(FittedReader(self.reader, self.calibration))
-        began = time.perf_counter()
-        read = reader.read(unread)
-        took = _ms_since(began, len(unread))
-        for findings in read:
-            trace = self._ranked_trace(findings, {**spent, "read": took})
+        with _timed(timings, "read"):
+            read = reader.read(unread)
+        for findings, own in zip(read, timings, strict=True):
+            with _timed([own], "rank"):
+                trace = self._ranked_trace(findings)
             if trace.answer.no_answer and findings.n_unread:
-                began = time.perf_counter()
-                [findings] = reader.read_rest([findings])
-                trace = self._ranked_trace(findings, {**spent, "read": took + _ms_since(began)})
+                with _timed([own], "read"):
+                    [findings] = reader.read_rest([findings])
+                with _timed([own], "rank"):
+                    trace = self._ranked_trace(findings)
             yield trace
 
     # Scoring
@@ -217,23 +226,16 @@ class Answerer:
             spans = sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
         return with_versions(spans, findings.question, self.snapshot.document, self.analyzer)
 
-    def _ranked_trace(self, findings: Findings, spent: Mapping[str, float]) -> AnswerTrace:
-        return self._trace(findings, self.ranked(findings, self.calibration), self.calibration, spent)
+    def _ranked_trace(self, findings: Findings) -> AnswerTrace:
+        return self._trace(findings, self.ranked(findings, self.calibration), self.calibration)
 
     def _trace(
-        self,
-        findings: Findings,
-        ranked: Sequence[RankedCandidate],
-        calibration: Calibration | None,
-        spent: Mapping[str, float],
+        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
     ) -> AnswerTrace:
-        """The answer to one question; `spent` is the time so far, in ms by stage."""
-        began = time.perf_counter()
+        """The answer to one question, without timings."""
         answer = self._answer(findings, ranked, calibration)
-        placed = self._placed(answer, findings.question.text)
-        timings = {**spent, "rank": _ms_since(began)}
         return AnswerTrace(
-            replace(placed, timings_ms=timings),
+            self._placed(answer, findings.question.text),
             findings.question.spelling,
             findings.hits,
             findings.readings,
@@ -470,9 +472,21 @@ def _other_document(asked: Question, ranked: Sequence[RankedCandidate]) -> str:
     return "this is not of the document that the question names" if is_other else ""
 
 
-def _ms_since(began: float, n_questions: int = 1) -> float:
-    """The milliseconds since a time of `perf_counter`, for each question."""
-    return (time.perf_counter() - began) * 1000 / max(1, n_questions)
+def _is_accepted(best: RankedCandidate, threshold: float | None) -> bool:
+    """True from the threshold on; without a calibration, if the evidence is not below that of no answer."""
+    if best.confidence is None:
+        return threshold == 0 or not best.evidence < 0
+    return best.confidence >= (threshold or 0.0)
+
+
+@contextmanager
+def _timed(timings: Sequence[dict[str, float]], stage: str) -> Iterator[None]:
+    """Adds the milliseconds of a block to a stage, an equal share for each question."""
+    began = time.perf_counter()
+    yield
+    ms = (time.perf_counter() - began) * 1000 / max(1, len(timings))
+    for each in timings:
+        each[stage] = each.get(stage, 0.0) + ms
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:

@@ -1,6 +1,7 @@
 """Answers: ranked candidates, alternatives, the same answer in several places, early exit."""
 
 import math
+import time
 from dataclasses import replace
 from functools import partial
 
@@ -122,6 +123,16 @@ def test_a_passage_with_only_words_of_the_conversation_needs_more_confidence(
 ):
     asked = Question(Spelling(typed, understood=understood), library.snapshot, library.analyzer)
     assert answer_to(library, asked, ("Ada Rook", score, 0.0), calibration=by_margin(0.6)).outcome == outcome
+
+
+def test_the_threshold_of_a_user_is_not_raised_in_a_conversation(library):
+    asked = Question(
+        Spelling("Who sold it?", understood="Who sold it? (mill)"), library.snapshot, library.analyzer
+    )
+    script = ("Ada Rook", 0.9, 0.0)
+    assert answer_to(library, asked, script, calibration=by_margin(0.6)).threshold == pytest.approx(0.8)
+    answer = answer_to(library, asked, script, calibration=by_margin(0.9), threshold=0.7)
+    assert (answer.text, answer.threshold) == ("Ada Rook", 0.7)
 
 
 def test_a_how_to_has_all_steps_of_its_list_with_their_lines(library, folder):
@@ -281,6 +292,38 @@ def test_a_small_reader_without_hope_declines_for_both(library, hopeless, thresh
     pair = asker(library, ("stones", 8.0, 2.0), calibration=calibration, threshold=threshold)
     (answer,) = replace(pair, small=FittedReader(small.reader, small.calibration)).answer([STONES])
     assert answer.text == text
+
+
+def test_a_small_reader_without_a_calibration_decides_nothing(library):
+    pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
+    small = FittedReader(Scripted(("Ada Rook", -4.0, 0.0)), None)
+    (answer,) = replace(pair, small=small).answer([STONES])
+    assert answer.text == "stones"
+
+
+class Slow(Scripted):
+    """Takes time to read."""
+
+    def read(self, questions, passages, n_best=5):
+        time.sleep(0.05)
+        return super().read(questions, passages, n_best)
+
+
+class SlowCalibration(Calibration):
+    """Takes time to weigh a candidate."""
+
+    def evidence(self, features):
+        time.sleep(0.05)
+        return super().evidence(features)
+
+
+def test_the_time_of_the_small_reader_and_of_ranking_counts(library):
+    slow = SlowCalibration({"margin": 1.0}, 1.0, 0.0, 0.5, "scripted", "nothing", sure=0.99)
+    pair = asker(library, ("stones", 8.0, 2.0), calibration=slow)
+    small = FittedReader(Slow(("Ada Rook", 1.0, 0.0)), by_margin(0.5))
+    (answer,) = replace(pair, small=small).answer([STONES])
+    assert answer.text == "stones"
+    assert min(answer.timings_ms["read"], answer.timings_ms["rank"]) >= 50
 
 
 def test_a_sure_first_passage_leaves_the_others_unread(library):
