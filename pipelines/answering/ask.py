@@ -250,11 +250,9 @@ class Answerer:
     ) -> Answer:
         asked = findings.question
         spelling = asked.spelling
-        threshold = self.options.threshold
-        if threshold is None and calibration:
-            threshold = calibration.threshold
         shown = self._shown(findings, ranked, calibration)
-        is_accepted = shown and self._is_accepted(shown[0], ranked[0].evidence, threshold, asked)
+        threshold = self._threshold(asked, shown[0] if shown else None, calibration)
+        is_accepted = shown and _is_accepted(ranked[0], threshold)
         scope = self.selection.scope if self.selection else None
         answer = Answer(
             question=spelling.question,
@@ -284,6 +282,7 @@ class Answerer:
             near = self._candidates(asked, [*clauses, *shown], findings.hits[: len(findings.readings)])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
             return declined if findings.n_unread else self._with_unknown(declined, spelling)
+        scored = ranked[0].candidate.scored
         otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
         if cells := ranked[0].candidate.cells:
             return self._of_cells(replace(answer, otherwise=otherwise), cells, findings)
@@ -291,7 +290,7 @@ class Answerer:
         return replace(
             answer,
             alternatives=self._alternatives([span for span in shown[1:] if span.text not in texts]),
-            parts=self._parts(asked, shown, ranked, threshold),
+            parts=self._parts(asked, shown, calibration) if scored.is_list_question else (),
             otherwise=otherwise,
         )
 
@@ -347,30 +346,26 @@ class Answerer:
         return tuple(without_overlaps(likely, lambda span: span.context)[:N_CANDIDATES])
 
     def _parts(
-        self,
-        question: Question,
-        shown: Sequence[AnswerSpan],
-        ranked: Sequence[RankedCandidate],
-        threshold: float | None,
+        self, question: Question, shown: Sequence[AnswerSpan], calibration: Calibration | None
     ) -> tuple[AnswerSpan, ...]:
-        """The best accepted answer of each passage, if the question asks for several things."""
-        if not ranked[0].candidate.scored.is_list_question or self.calibration is None:
-            return ()
+        """The best accepted answer of each passage; none without a calibration."""
         parts: dict[int, AnswerSpan] = {}
         for span in shown:
-            if self._is_accepted(span, 0.0, threshold, question):
+            threshold = self._threshold(question, span, calibration) or 0.0
+            if span.confidence is not None and span.confidence >= threshold:
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
-    def _is_accepted(
-        self, best: AnswerSpan, evidence: float, threshold: float | None, question: Question
-    ) -> bool:
-        if best.confidence is None:
-            return threshold == 0 or not evidence < 0  # the certainty of the best candidate
-        if threshold and question.spelling.understood and question.typed_terms:
-            held = self.analyzer.terms(indexed_text(best.passage))
-            threshold += ADDED_MARGIN * question.typed_terms.isdisjoint(held)
-        return threshold is None or best.confidence >= threshold
+    def _threshold(
+        self, question: Question, span: AnswerSpan | None, calibration: Calibration | None
+    ) -> float | None:
+        """The user's minimum of confidence, else the fitted one, which may be higher in a conversation."""
+        if calibration is None or self.options.threshold is not None:
+            return self.options.threshold
+        if span is None or not (question.spelling.understood and question.typed_terms):
+            return calibration.threshold
+        held = self.analyzer.terms(indexed_text(span.passage))
+        return calibration.threshold + ADDED_MARGIN * question.typed_terms.isdisjoint(held)
 
     def _placed(self, answer: Answer, text: str) -> Answer:
         """The answer with steps and with places; only documents with a span that is shown are read."""
