@@ -3,7 +3,7 @@
 For a document of the user's choice, also the stage at which it dropped out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -13,7 +13,6 @@ from spanwise.types import Answer, AnswerSpan, Filter, Passage
 
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
-from ...reader.evidence import score_over_null
 from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
 from ..understanding.question import Question
@@ -281,12 +280,19 @@ def _verdict(
 ) -> tuple[str, str, str]:
     """The stage, the reason and the advice for an indexed document that the filter includes."""
     answer = trace.answer
-    if answer.best is not None and answer.best.span.document_id == document_id:
-        return "answer", "it is the answer", ""
-    shown = [other.span.document_id for other in answer.alternatives]
-    if document_id in shown:
-        place = shown.index(document_id) + 1
-        return "alternative", f"it is number {place} of the other answers: the best one has more evidence", ""
+    primary = [answer.primary] if answer.primary else []
+    same_words = [other for span in primary for other in span.also_in]
+    for stage, reason, spans in (
+        ("answer", "it is the answer", primary),
+        ("answer", "it is a part of the answer", answer.parts),
+        ("answer", "it has the words of the answer, too", same_words),
+        ("alternative", "it has another version of the answer", answer.otherwise),
+    ):
+        if document_id in _documents(spans):
+            return stage, reason, ""
+    for number, other in enumerate(answer.alternatives, start=1):
+        if document_id in _documents([other, *other.also_in]):
+            return "alternative", f"it is number {number} of the other answers", ""
     if is_candidate:
         return _not_shown(trace, document_id)
     n_read = len(trace.readings)
@@ -313,14 +319,15 @@ def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
         confidence = nearest.confidence
         if confidence is not None and threshold is not None:
             why = f"confidence {confidence:.1%} is below the threshold {threshold:.1%}"
-            if confidence >= threshold:
-                why = "its passage has only words that the conversation adds to the question"
         else:
-            margin = score_over_null(trace.ranked[0].candidate.scored)
-            why = f'"no answer" scores {-margin:.2f} higher in its passage'
-        advice = f"show it with: --threshold {0 if confidence is None else f'{confidence:.4f}'}"
+            why = f"its evidence is {-trace.ranked[0].evidence:.2f} below that of “no answer”"
+        advice = f"show it with: --threshold {int(10_000 * (confidence or 0)) / 10_000:g}"
         return "declined", f"its span is the nearest, and the question was declined: {why}", advice
     names = [each.candidate.scored.span.document_id for each in trace.ranked]
     declined = "; the question was declined" if trace.answer.no_answer else ""
     place = f"candidate {names.index(document_id) + 1} of {len(names)}"
-    return "outscored", f"its best span is {place}: {names[0]} has more evidence{declined}", ""
+    return "outscored", f"its best span is {place}: one of {names[0]} ranks above it{declined}", ""
+
+
+def _documents(spans: Iterable[AnswerSpan]) -> set[str]:
+    return {span.span.document_id for span in spans}

@@ -2,13 +2,17 @@
 
 import json
 import math
+from dataclasses import replace
+from functools import partial
 
 import pytest
-from helpers.scripted_reader import read_by
+from helpers.scripted_reader import asker, by_margin, read_by
 
 from spanwise.errors import DocumentNotFound
+from spanwise.pipelines.answering.explain import StageRank, _verdict, explained
 from spanwise.pipelines.json_records import explanation_record
-from spanwise.types import Filter
+from spanwise.pipelines.understanding.question import Question
+from spanwise.types import AskOptions, Filter, ScoredSpan, Spelling
 
 QUESTION = "Who built the mill with stones?"
 BOTH = {"question": "Who opened the tram or built the mill?"}
@@ -71,7 +75,45 @@ def test_a_declined_document_has_its_reason(library, monkeypatch):
     read_by(library, monkeypatch, ("Ada Rook", 1.0, 5.0))
     fate = explain(library, "mill.md").document
     assert fate.stage == "declined"
-    assert "4.00 higher" in fate.reason
+    assert "its evidence is 4.00 below that of “no answer”" in fate.reason
+
+
+def test_a_document_declined_for_its_relevance_has_the_reason(library, monkeypatch):
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", partial(ScoredSpan, relevance=-12.0))
+    read_by(library, monkeypatch, ("Ada Rook", 5.0, 0.0))
+    assert "its evidence is 7.00 below that of “no answer”" in explain(library, "mill.md").document.reason
+
+
+def test_the_advised_threshold_shows_the_answer_to_a_follow_up(library):
+    question = Question(
+        Spelling("Who sold it?", understood="Who sold it? (mill)"), library.snapshot, library.analyzer
+    )
+    declined = asker(library, ("Ada Rook", 0.9, 0.0), calibration=by_margin(0.6))
+    fate = explained(declined, question, [], "mill.md").document
+    assert fate.reason.endswith("confidence 71.1% is below the threshold 80.0%")
+    advised = AskOptions(threshold=float(fate.advice.split()[-1]))
+    [answer] = replace(declined, options=advised).answer([question])
+    assert answer.text == "Ada Rook"
+
+
+@pytest.mark.parametrize(("document", "stage"), [("mill.md", "answer"), ("tram.txt", "not retrieved")])
+def test_a_list_of_documents_is_explained_as_it_is_answered(read, document, stage):
+    explanation = explain(read, document, "Which documents mention the mill?")
+    assert [each.document_id for each in explanation.answer.computed.documents] == ["mill.md"]
+    assert explanation.document.stage == stage
+
+
+@pytest.mark.parametrize(
+    ("field", "stage"),
+    [("parts", "answer"), ("best", "answer"), ("otherwise", "alternative"), ("alternatives", "alternative")],
+)
+def test_a_document_whose_words_are_shown_is_not_outscored(read, field, stage):
+    [trace] = read.answerer(retriever="bm25").trace([BOTH["question"]])
+    others = trace.answer.alternatives
+    agreeing = replace(trace.answer.best, also_in=others)
+    shown = {"parts": others, "best": agreeing, "otherwise": others, "alternatives": (agreeing,)}[field]
+    answer = replace(trace.answer, **{"alternatives": (), field: shown})
+    assert _verdict(replace(trace, answer=answer), "tram.txt", True, StageRank("bm25", 2))[0] == stage
 
 
 def test_files_that_are_not_documents_are_named(read, folder):
