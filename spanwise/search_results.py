@@ -50,13 +50,18 @@ class Spelling:
     understood: str = ""
 
     @property
+    def uncorrected(self) -> str:
+        """The question as understood, else as typed; misspelled words are as typed."""
+        return self.understood or self.question
+
+    @property
     def text(self) -> str:
         """The question as it is searched.
 
         >>> Spelling("a vacaton?", (SearchedWord(QuestionTerm(2, 9), "vacation"),)).text
         'a vacation?'
         """
-        text = self.understood or self.question
+        text = self.uncorrected
         for searched in reversed(self.searched_for):
             text = text[: searched.term.start] + searched.word + text[searched.term.end :]
         return text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from .documents import (
@@ -225,7 +225,6 @@ class Answer:
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
-        decided_by: the built-in "reader", or the "model" that `AskOptions.reader` names.
         unread_files: documents that may hold the answer but could not be read; 0 unless it is not found.
         computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
@@ -240,16 +239,16 @@ class Answer:
     """
 
     question: str
-    best: AnswerSpan | None
-    alternatives: tuple[AnswerSpan, ...]
-    documents_searched: int
-    passages_searched: int
-    passages_read: int
-    rejected: tuple[AnswerSpan, ...]
-    missing_terms: tuple[QuestionTerm, ...]
-    nearest: tuple[Hit, ...]
-    retriever: str
-    timings_ms: Mapping[str, float]
+    best: AnswerSpan | None = None
+    alternatives: tuple[AnswerSpan, ...] = ()
+    documents_searched: int = 0
+    passages_searched: int = 0
+    passages_read: int = 0
+    rejected: tuple[AnswerSpan, ...] = ()
+    missing_terms: tuple[QuestionTerm, ...] = ()
+    nearest: tuple[Hit, ...] = ()
+    retriever: str = ""
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
     scope: FilterResult | None = None
     cached: bool = False
     threshold: float | None = None
@@ -259,7 +258,6 @@ class Answer:
     searched_for: tuple[SearchedWord, ...] = ()
     is_unknown: bool = False
     left_out: str = ""
-    decided_by: Decider = "reader"
     unread_files: int = 0
     computed: Computed | None = None
     steps: tuple[Step, ...] = ()
@@ -277,6 +275,11 @@ class Answer:
         if self.computed:
             return "computed"
         return "answer" if self.best else "not sure" if self.candidates else "not found"
+
+    @property
+    def decided_by(self) -> Decider:
+        """ "reader", or the "model" that `AskOptions.reader` names."""
+        return "model" if self.model else "reader"
 
     @property
     def primary(self) -> AnswerSpan | None:

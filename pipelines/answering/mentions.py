@@ -84,14 +84,8 @@ def mentions(
     )
     return Answer(
         question=spelling.question,
-        best=None,
-        alternatives=(),
         documents_searched=scope.documents if scope else snapshot.n_documents,
         passages_searched=scope.passages if scope else snapshot.n_passages,
-        passages_read=0,
-        rejected=(),
-        missing_terms=(),
-        nearest=(),
         retriever="mentions",
         timings_ms={"list": (time.perf_counter() - began) * 1000},
         scope=scope,

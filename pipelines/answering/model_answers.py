@@ -148,7 +148,7 @@ class ModelAnswerer:
         record, _ = requests.object("understand", messages, STANDALONE_SCHEMA, ("question", "search"))
         standalone = " ".join(str(record.get("question") or "").split())
         searches = strings(record.get("search")) if self.options.model.search_first else []
-        if not self.options.history or standalone in ("", asked.said):
+        if not self.options.history or standalone in ("", asked.spelling.uncorrected):
             return asked, searches
         snapshot = self.first.snapshot
         spelling = spelling_of(typed, snapshot, self.first.analyzer, standalone)
@@ -226,7 +226,9 @@ class ModelAnswerer:
             n_left = getattr(self.generator, "context_tokens", CONTEXT_TOKENS) - MAX_TOKENS - HEAD_TOKENS
             passages = fitting(passages, self.generator.count_tokens, n_left) or passages[:1]
         while True:
-            prompt = make_prompt(asked.said, passages, document_of, self.max_sentences, trace.answer.computed)
+            prompt = make_prompt(
+                asked.spelling.uncorrected, passages, document_of, self.max_sentences, trace.answer.computed
+            )
             record, completion = requests.object(step, prompt.messages, SCHEMA, ("status", "answer"))
             n_words = sum(len(_WORD.findall(message["content"])) for message in prompt.messages)
             if not (completion.is_cut or 0 < completion.tokens_in < n_words):
@@ -285,7 +287,6 @@ class ModelAnswerer:
             passages_read=len(prompt.passages),
             passages_unread=0,
             threshold=None,
-            decided_by="model",
             written=written,
             model=model,
             note=""
@@ -341,7 +342,7 @@ class ModelAnswerer:
         cited = [text for each in evidence for text in (each.sentence.text, each.sentence.span.text)]
         around = [passage.text for passage in passages]
         check = WrittenChecker(self._content, self._is_common).check(
-            text, list(dict.fromkeys(cited)), above, around, asked.said
+            text, list(dict.fromkeys(cited)), above, around, asked.spelling.uncorrected
         )
         findings = check.findings
         if self.options.model.strict and not findings:

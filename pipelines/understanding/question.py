@@ -44,11 +44,6 @@ class Question:
             return question
         return cls(spelling_of(question, snapshot, analyzer), snapshot, analyzer)
 
-    @property
-    def said(self) -> str:
-        """The question as typed, or as understood after a conversation; its spelling is not corrected."""
-        return self.spelling.understood or self.spelling.question
-
     @cached_property
     def terms(self) -> frozenset[str]:
         """The terms that are searched for; of the stems of a word in several languages those that occur."""
@@ -71,7 +66,7 @@ class Question:
     @cached_property
     def documents(self) -> str:
         """The words, if it asks for all documents that mention them; else ""."""
-        asked = mentioned_words(self.said)
+        asked = mentioned_words(self.spelling.uncorrected)
         return asked and (mentioned_words(self.text) or asked)
 
     @cached_property

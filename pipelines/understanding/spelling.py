@@ -56,7 +56,7 @@ def unmentioned(spelling: Spelling, snapshot: Snapshot, analyzer: Analyzer) -> t
     """The first missing words that are no part of a word of the documents."""
 
     def is_part(place: QuestionTerm) -> bool:
-        word = analyzer.tokens(place.of(spelling.understood or spelling.question))[0].word
+        word = analyzer.tokens(place.of(spelling.uncorrected))[0].word
         term = analyzer.term(word)
         # The stem of a longer word with the same ending may lack more: "fill" ends "refil".
         return snapshot.postings().has_term(f"{word}|{term}|{ENDING.sub('', term)}$")
