@@ -122,7 +122,7 @@ class _Sources:
     def _read(self) -> dict[Key, _ReadCell]:
         """The cells that the reader answers with from their rows, each with its best span."""
         cells: dict[Key, _ReadCell] = {}
-        for row, spans in zip(self.findings.rows, self.findings.row_readings, strict=False):
+        for row, spans in zip(self.findings.rows, self.findings.row_readings, strict=True):
             for scored in spans:
                 column = row.table.column_at(row.row, scored.span)
                 if column is not None and not row.table.is_prose(row.row, column):

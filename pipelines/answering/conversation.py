@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from spanwise.types import Answer, Hit, Passage, Summary
+from spanwise.types import Answer, Hit, Passage, Summary, Turn
 
 from ...index.analysis import Analyzer
 from ...index.protocol import Ids
@@ -27,7 +27,6 @@ from ..plain_text import chat_text
 from ..understanding.patterns import pattern, source, words
 from ..understanding.spelling import FUNCTION_WORDS
 
-Turn = Mapping[str, str]
 MAX_ADDED = 6  # words
 MIN_WEIGHT = 0.2  # of a phrase that is added, as a share of the best one
 NAME_WEIGHT = 2.0

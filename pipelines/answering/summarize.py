@@ -42,7 +42,7 @@ from ..json_records import filter_record, hit_record, spelling_record, written_r
 from ..plain_text import language_hint, shown
 from ..understanding.patterns import pattern
 from ..understanding.question import Question
-from .ask import place_of
+from .ask import N_NEAREST, place_of
 from .filters import count_unread, day_of
 from .prompts import Sentence, sentences_of
 
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from ...reader.span_reader import SpanReader
     from ..library.open_commit import OpenCommit
 
-N_NEAREST = 3
 MIN_RELEVANCE = 0.5  # of a sentence that counts as relevant
 FRAGMENT = 0.5  # the weight of a short sentence, such as a table row
 NUMBER_ASKED = pattern("asks.number")

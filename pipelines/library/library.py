@@ -296,8 +296,7 @@ class Library:
 
         `on_answer` gets the answer of the built-in reader, before a model answers.
         """
-        options = replace(options or AskOptions(), **changes)
-        return self.ask_many([question], options, on_progress=on_progress, on_answer=on_answer)[0]
+        return self.ask_many([question], options, on_progress=on_progress, on_answer=on_answer, **changes)[0]
 
     def ask_many(
         self,

@@ -50,12 +50,6 @@ def pattern(name: str, **parts: str) -> re.Pattern[str]:
     return re.compile(source(name, **parts), _flags(name))
 
 
-def patterns(name: str) -> list[re.Pattern[str]]:
-    """The compiled patterns of an entry with several."""
-    rows = entries().get(name, {}).get("patterns", ())
-    return [re.compile(_resolved(row, {}), _flags(name)) for row in rows]
-
-
 def _resolved(lines: str | list[str], parts: Mapping[str, str]) -> str:
     whole = lines if isinstance(lines, str) else "".join(lines)
     return REFERENCE.sub(lambda match: parts.get(match[1]) or source(match[1]), whole)

@@ -11,7 +11,6 @@ ENTRIES = {
     "time.month": {"words": "may june a.m."},
     "time.phrases": {"phrases": "at noon|by night", "map": [["noon", "12"]]},
     "time.date": {"pattern": ["[0-9]{1,2} ", "(?:{time.month})"], "any_case": True},
-    "time.many": {"patterns": ["(?:{time.date})+", "{other.absent}|night"]},
     "time.between": {"pattern": "(?:{day})-{time.date}"},
 }
 
@@ -20,16 +19,13 @@ def test_references_resolve_to_words_patterns_and_parts(monkeypatch):
     monkeypatch.setattr(patterns, "entries", lambda: ENTRIES)
     assert patterns.pattern("time.date").fullmatch("12 A.M.")
     assert patterns.source("time.between", day="x|y") == r"(?:x|y)-[0-9]{1,2} (?:may|june|a\.m\.)"
-    many, absent = patterns.patterns("time.many")
-    assert many.fullmatch("3 may4 june")
-    assert absent.fullmatch("night")
     assert patterns.words("time.phrases") == ("at noon", "by night")
     assert patterns.mapping("time.phrases") == {"noon": "12"}
 
 
 def test_a_missing_entry_matches_nothing():
     assert not any(patterns.pattern("a.b").search(text) for text in ("", "a.b", "(?!)"))
-    assert (patterns.words("a.b"), patterns.mapping("a.b"), patterns.patterns("a.b")) == ((), {}, [])
+    assert (patterns.words("a.b"), patterns.mapping("a.b")) == ((), {})
 
 
 def test_every_entry_says_what_it_is_for_and_is_used_and_every_name_is_an_entry():
@@ -37,7 +33,7 @@ def test_every_entry_says_what_it_is_for_and_is_used_and_every_name_is_an_entry(
     rules = (ROOM / patterns.FILE).read_text(encoding="utf-8")
     entries = patterns.entries()
     assert all(entry["for"] for entry in entries.values())
-    named = {*re.findall(r'\b(?:words|mapping|source|patterns?)\("(\w+\.\w+)"', code)}
+    named = {*re.findall(r'\b(?:words|mapping|source|pattern)\("(\w+\.\w+)"', code)}
     named |= {name for name in patterns.REFERENCE.findall(rules) if "." in name} - {"family.entry"}
     assert named - entries.keys() == set()
     families = re.findall(r'family\("(\w+)"\)', code)
