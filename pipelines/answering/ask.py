@@ -94,11 +94,11 @@ class Answerer:
         retriever: finds the hits.
         reader: reads them.
         calibration: gives evidence and confidence. Without one, candidates rank by `candidates.certainty`,
-            and a question is declined if that of the best one is negative.
+            a question is declined if that of the best one is negative, and nothing is looked up in tables.
+        tables: finds tables.
         options: the options.
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
-        tables: finds tables; None looks nothing up.
         small: a small reader that reads first. Its answer stands from the confidence `calibration.sure` on,
             and it declines up to `calibration.hopeless`.
         on_progress: called while passages are read.
@@ -109,10 +109,10 @@ class Answerer:
     retriever: Retriever
     reader: Reader
     calibration: Calibration | None
+    tables: TableFinder
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
     left_out: str = ""
-    tables: TableFinder | None = None
     small: FittedReader | None = None
     on_progress: ProgressCallback = no_progress
 
@@ -146,15 +146,9 @@ class Answerer:
             for number, timings_ms in enumerate(timings)
         ]
 
-    def read_all(self, questions: Sequence[Question]) -> list[Findings]:
-        """The hits of each question, all read; no tables."""
-        hits = self.retriever.search([question.text for question in questions], self.options.k)
-        unread = [Findings(*pair) for pair in zip(questions, hits, strict=True)]
-        return HitReader(self.reader, self.analyzer).read_rest(unread)
-
     def findings(self, question: Question, hits: Sequence[Hit]) -> Findings:
         """The hits with the tables near them, before anything is read."""
-        if self.tables is None or self.calibration is None:
+        if self.calibration is None:
             return Findings(question, hits)
         near = list(self.tables.near(hits))
         results = self.tables.results(question.text, near)

@@ -336,7 +336,7 @@ class ModelAnswerer:
                 name_of(passage.document_id),
                 passage.document_id,
                 day_of(document_of(passage.document_id)),
-                *(self.first.tables.columns(passage) if self.first.tables else ()),
+                *self.first.tables.columns(passage),
             )
         ]
         cited = [text for each in evidence for text in (each.sentence.text, each.sentence.span.text)]

@@ -21,7 +21,7 @@ from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
 from ..answering.ask import Answerer
 from ..answering.mentions import answered
-from ..answering.reading import FittedReader
+from ..answering.reading import Findings, FittedReader, HitReader
 from ..open import open_encoded
 from ..understanding.question import Question
 from .corpus import read_questions
@@ -62,7 +62,7 @@ class AskedFolder:
             on_progress(f"questions about {self.domain}", begin, len(self.wordings))
             batch = [self.question(wording) for wording in self.wordings[begin : begin + QUESTIONS_AT_ONCE]]
             for answerer in filter(None, (self.small, self.answerer)):
-                answerer.read_all(batch)
+                all_read(answerer, batch)
 
     def question(self, wording: Wording) -> Question:
         """The question of a wording."""
@@ -81,6 +81,13 @@ class AskedFolder:
             [trace] = answered([self.question(wording)], answerer)
             records.append(folder_record(wording.question, trace.answer, trace.hits, options.k, self.domain))
         return records
+
+
+def all_read(answerer: Answerer, questions: Sequence[Question]) -> list[Findings]:
+    """The hits of each question, all read, without tables."""
+    hits = answerer.retriever.search([question.text for question in questions], answerer.options.k)
+    unread = [Findings(*pair) for pair in zip(questions, hits, strict=True)]
+    return HitReader(answerer.reader, answerer.analyzer).read_rest(unread)
 
 
 @contextmanager

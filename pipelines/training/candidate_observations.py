@@ -12,7 +12,7 @@ from ...reader.evidence import Features
 from ..answering.ask import Answerer
 from ..answering.candidates import adds_words, answer_key, topic_section
 from ..answering.reading import Findings
-from ..evaluation.asked_folders import AskedFolder, Wording
+from ..evaluation.asked_folders import AskedFolder, Wording, all_read
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def observe(folder: AskedFolder, answerer: Answerer) -> list[Observation]:
     """
     observations = []
     for wording in folder.wordings:
-        [findings] = answerer.read_all([folder.question(wording)])
+        [findings] = all_read(answerer, [folder.question(wording)])
         observations.append(observation_of(answerer, wording, findings, folder.domain))
     return observations
 

@@ -60,8 +60,8 @@ def asker(library, *script, calibration=None, **options) -> Answerer:
         library.retriever("bm25"),
         Scripted(*script),
         calibration,
+        TableFinder(library.analyzer, library.document),
         AskOptions(**options),
-        tables=TableFinder(library.analyzer, library.document),
     )
 
 
