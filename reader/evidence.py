@@ -231,11 +231,11 @@ class Calibration:
     sure: float | None = None
     hopeless: float = 0.0
 
-    def evidence(self, features: Features | CellFeatures) -> float:
+    def evidence(self, features: Features) -> float:
         """The linear score that ranks candidates; higher is better."""
         return math.fsum(weight * getattr(features, name) for name, weight in self.weights.items())
 
-    def confidence(self, evidence: float, features: Features | CellFeatures | None = None) -> float:
+    def confidence(self, evidence: float, features: Features | None = None) -> float:
         """The fitted probability that a candidate with this evidence is right.
 
         >>> Calibration({}, 1.0, 0.0, 0.5, "", "").confidence(0.0)
@@ -244,7 +244,7 @@ class Calibration:
         z = self.slope * evidence + self.other_terms(features) + self.offset
         return 1 / (1 + math.exp(-z)) if z >= 0 else math.exp(z) / (1 + math.exp(z))
 
-    def other_terms(self, features: Features | CellFeatures | None) -> float:
+    def other_terms(self, features: Features | None) -> float:
         """The sum of the weighted features that count only in the confidence."""
         return math.fsum(
             weight * getattr(features, name, 0.0) for name, weight in self.confidence_weights.items()

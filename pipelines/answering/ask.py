@@ -28,13 +28,12 @@ from ..understanding.patterns import pattern
 from ..understanding.question import Question
 from ..understanding.spelling import unmentioned
 from .candidates import (
-    Candidate,
     RankedCandidate,
     adds_words,
     answer_span,
-    candidates,
     merge_same_answers,
     ranked_candidates,
+    span_candidates,
     topic_section,
     without_overlaps,
 )
@@ -205,13 +204,9 @@ class Answerer:
 
     # Scoring
 
-    def score_candidates(self, findings: Findings) -> list[Candidate]:
-        """The candidates in the passages of one question with their features, unordered."""
-        return candidates(findings.question, findings.hits, findings.readings, self.analyzer)
-
     def ranked(self, findings: Findings, calibration: Calibration | None) -> list[RankedCandidate]:
         """The candidates of one question, best first: spans of passages, and cells of tables."""
-        spans = ranked_candidates(self.score_candidates(findings), calibration)
+        spans = ranked_candidates(span_candidates(findings, self.analyzer), calibration)
         if calibration is None:
             return spans
         if findings.tables:
@@ -269,13 +264,13 @@ class Answerer:
         if clauses and not clauses[0].score:
             return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]), note="")
         if not is_accepted:
-            near = self._candidates(asked, [*clauses, *shown], findings.hits[: len(findings.readings)])
+            near = self._worth_a_look(asked, [*clauses, *shown], findings.hits[: len(findings.readings)])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
             return declined if findings.n_unread else self._with_unknown(declined, spelling)
         scored = ranked[0].candidate.scored
         otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
-        if cells := ranked[0].candidate.cells:
-            return self._of_cells(replace(answer, otherwise=otherwise), cells, findings)
+        if ranked[0].result:
+            return self._of_cells(replace(answer, otherwise=otherwise), ranked[0].result, findings)
         texts = {span.text for span in otherwise}
         return replace(
             answer,
@@ -289,11 +284,7 @@ class Answerer:
     ) -> list[AnswerSpan]:
         """The candidates as answers with different words, best first; a computed value only as the best."""
         duplicates = {hit.passage.id: hit.duplicates for hit in findings.hits}
-        spans = [
-            each
-            for each in ranked[1:]
-            if not (each.candidate.cells and each.candidate.cells.result.is_computed)
-        ]
+        spans = [each for each in ranked[1:] if not (each.result and each.result.result.is_computed)]
         distinct = without_overlaps([*ranked[:1], *spans], lambda each: each.candidate.scored.span)
         return merge_same_answers([self._completed(each, duplicates, calibration) for each in distinct])
 
@@ -317,7 +308,7 @@ class Answerer:
             unread_files=0 if declined.candidates else count_unread(self.snapshot, where),
         )
 
-    def _candidates(
+    def _worth_a_look(
         self, question: Question, shown: Sequence[AnswerSpan], read: Sequence[Hit]
     ) -> tuple[AnswerSpan, ...]:
         """The section that a declined question names, then likely spans that add words to the question."""

@@ -25,7 +25,7 @@ from ...reader.evidence import (
 )
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from ..understanding.question import Question
-from .reading import Readings
+from .reading import Findings, Readings
 from .table_answers import TableResult
 
 T = TypeVar("T")
@@ -36,19 +36,28 @@ SECTION_SENTENCES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """What may answer: a span of a passage, or cells of a table.
+class SpanCandidate:
+    """A span of a passage that may answer, with its sentence."""
 
-    scored: the span; of cells the first one.
-    sentence: the sentence or the row around it.
+    scored: ScoredSpan
+    sentence: Span
+    features: Features
+
+
+@dataclass(frozen=True, slots=True)
+class CellCandidate:
+    """Cells of a table, or a value of theirs, that may answer.
+
+    scored: the first cell, with the scores of the span that the reader proposes there.
+    sentence: its row.
     features: the features.
-    cells: the cells and the values; None for a span of a passage.
+    result: the cells and the values.
     """
 
     scored: ScoredSpan
     sentence: Span
-    features: Features | CellFeatures
-    cells: TableResult | None = None
+    features: CellFeatures
+    result: TableResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +70,15 @@ class RankedCandidate:
     """
 
     evidence: float
-    candidate: Candidate
+    candidate: SpanCandidate | CellCandidate
     confidence: float | None
     date: str = ""
     versions: tuple["RankedCandidate", ...] = ()
+
+    @property
+    def result(self) -> TableResult | None:
+        """The cells and the values; None for a span of a passage."""
+        return self.candidate.result if isinstance(self.candidate, CellCandidate) else None
 
 
 @lru_cache(CACHED_PASSAGES)
@@ -73,16 +87,15 @@ def passage_sentences(text: str) -> tuple[Bounds, ...]:
     return tuple(sentence_spans(text))
 
 
-def candidates(
-    question: Question, hits: Sequence[Hit], readings: Readings, analyzer: Analyzer
-) -> list[Candidate]:
-    """The candidates of a question with their features, unordered: the best span of each sentence.
+def span_candidates(findings: Findings, analyzer: Analyzer) -> list[SpanCandidate]:
+    """The candidates in the passages with their features, unordered: the best span of each sentence.
 
-    `readings[i]` are the spans of `hits[i]`, best first. They grow to whole words and pairs of marks; those
-    without words are left out. A sentence in two overlapping passages is one candidate, with the better span.
+    Spans grow to whole words and pairs of marks; those without words are left out. A sentence in two overlapping passages is one candidate, with the better span.
     At most MAX_CANDIDATES are kept: first the best of each passage, then others in the order of the passages.
     """
-    proposals = _proposals(readings)
+    question = findings.question
+    hits = findings.hits
+    proposals = _proposals(findings.readings)
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
     texts = {place: indexed_text(passage) for place, passage in passages.items()}
     held = {place: question.identifiers_in(text).union(analyzer.terms(text)) for place, text in texts.items()}
@@ -90,10 +103,10 @@ def candidates(
         place: analyzer.name_terms(passage.document_id) - held[place] for place, passage in passages.items()
     }
     others = _other_documents(question, [hit.passage for hit in hits], analyzer)
-    masses = _masses(readings[:SHARED_PASSAGES])
+    masses = _masses(findings.readings[:SHARED_PASSAGES])
     normalizer = log_normalizer(masses) if masses else 0.0
     return [
-        Candidate(
+        SpanCandidate(
             proposal.scored,
             proposal.sentence,
             Features(
@@ -121,7 +134,7 @@ def candidates(
 
 
 def ranked_candidates(
-    candidates: Sequence[Candidate], calibration: Calibration | None
+    candidates: Sequence[SpanCandidate], calibration: Calibration | None
 ) -> list[RankedCandidate]:
     """The candidate with most evidence, then the others by confidence, or by evidence without a calibration.
 

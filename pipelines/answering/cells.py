@@ -16,7 +16,7 @@ from spanwise.types import ScoredSpan, Span
 
 from ...index.analysis import Analyzer
 from ...reader.evidence import CELL_FEATURES, CellFeatures
-from .candidates import Candidate, RankedCandidate, certainty
+from .candidates import CellCandidate, RankedCandidate, certainty
 from .reading import Findings
 from .table_answers import NearTable, TableResult, TableRow
 from .table_interpretation import Result
@@ -144,7 +144,7 @@ class _Sources:
             missing_name=self.missing_names[key[0]],
         )
 
-    def candidate(self, key: Key, features: CellFeatures) -> Candidate:
+    def candidate(self, key: Key, features: CellFeatures) -> CellCandidate:
         """The candidate; the reader's scores are those of its best source."""
         table = self.tables[key[0]]
         result = self.looked_up.get(key)
@@ -158,7 +158,7 @@ class _Sources:
         unread = ScoredSpan(span, table.passage, 0.0, math.nan)
         scored = cell.scored if cell else self.quoted.get(key, unread)
         scored = replace(scored, span=span, passage=table.passage)
-        return Candidate(scored, table.row(place[0]), features, result)
+        return CellCandidate(scored, table.row(place[0]), features, result)
 
     def _of_result(self, result: TableResult) -> dict[str, float]:
         """The features of a result that is looked up."""

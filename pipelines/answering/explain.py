@@ -17,7 +17,7 @@ from ...retrieval.protocol import Ranker
 from ..folders import Root, files_named, resolve_document_id
 from ..understanding.question import Question
 from .ask import Answerer, AnswerTrace, placed_span
-from .candidates import RankedCandidate, answer_span
+from .candidates import RankedCandidate, SpanCandidate, answer_span
 from .cells import BIAS, fitted_weights
 from .filters import conditions_of, select
 from .mentions import answered
@@ -173,9 +173,10 @@ def explained(
     threshold = trace.answer.threshold
     formula = None
     if calibration is not None and threshold is not None:
-        other_terms = calibration.other_terms(best.candidate.features)
-        formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
-        if best.candidate.cells:
+        if isinstance(best.candidate, SpanCandidate):
+            other_terms = calibration.other_terms(best.candidate.features)
+            formula = Formula(calibration.slope, calibration.offset, threshold, other_terms)
+        else:
             formula = Formula(1.0, fitted_weights()[BIAS], threshold)
     return Explanation(
         answer=trace.answer,
@@ -192,7 +193,7 @@ def _breakdown(ranked: RankedCandidate, trace: AnswerTrace, snapshot: Snapshot) 
     calibration = trace.calibration
     weights: Mapping[str, float] = calibration.weights if calibration else {"margin": 1.0, "relevance": 1.0}
     evidence = ranked.evidence
-    if ranked.candidate.cells:
+    if ranked.result:
         weights = fitted_weights()
         evidence -= weights[BIAS]
     features = asdict(ranked.candidate.features).items()

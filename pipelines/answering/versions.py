@@ -73,23 +73,21 @@ def _versions(
 
 def _are_alike(best: RankedCandidate, other: RankedCandidate) -> bool:
     """True for two spans outside of tables, and for two cells of different tables."""
-    cells = best.candidate.cells
-    others = other.candidate.cells
-    if cells and others:
-        return cells.table is not others.table and _is_single(other)
-    return cells is others
+    if best.result and other.result:
+        return best.result.table is not other.result.table and _is_single(other)
+    return best.result is other.result
 
 
 def _is_single(ranked: RankedCandidate) -> bool:
-    cells = ranked.candidate.cells
-    return cells is None or (len(cells.result.cells) == 1 and not cells.result.is_computed)
+    result = ranked.result
+    return result is None or (len(result.result.cells) == 1 and not result.result.is_computed)
 
 
 def _around(ranked: RankedCandidate, analyzer: Analyzer) -> frozenset[str]:
     """The terms of the sentence besides the answer, without numbers; of a cell those of its names."""
     candidate = ranked.candidate
-    if candidate.cells:
-        name = candidate.cells.table.name(*candidate.cells.result.cells[0])
+    if ranked.result:
+        name = ranked.result.table.name(*ranked.result.result.cells[0])
         return frozenset(analyzer.question_terms(name))
     start = candidate.scored.span.start - candidate.sentence.start
     sentence = candidate.sentence.readable

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from spanwise.types import Span
 
@@ -10,7 +9,7 @@ from ...corpora.sentences import sentence_spans
 from ...eval.questions import is_right_shown
 from ...reader.evidence import Features
 from ..answering.ask import Answerer
-from ..answering.candidates import adds_words, answer_key, topic_section
+from ..answering.candidates import adds_words, answer_key, span_candidates, topic_section
 from ..answering.reading import Findings
 from ..evaluation.asked_folders import AskedFolder, Wording, all_read
 
@@ -76,7 +75,7 @@ def observe(folder: AskedFolder, answerer: Answerer) -> list[Observation]:
 def observation_of(asker: Answerer, wording: Wording, findings: Findings, domain: str) -> Observation:
     """The observation of a question as it is searched and read."""
     question = wording.question
-    candidates = asker.score_candidates(findings)
+    candidates = span_candidates(findings, asker.analyzer)
     terms = findings.question.content
     section = topic_section(terms, findings.hits, asker.snapshot.document, asker.analyzer) if terms else None
     spans = [candidate.scored.span for candidate in candidates]
@@ -86,7 +85,7 @@ def observation_of(asker: Answerer, wording: Wording, findings: Findings, domain
     return Observation(
         tuple(
             ObservedCandidate(
-                cast("Features", candidate.features),
+                candidate.features,
                 is_right_shown(question, span, candidate.scored.passage, sentence_spans),
                 words,
                 sentence,

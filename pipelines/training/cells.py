@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ...reader.evidence import CELL_FEATURES, Calibrations, CellFeatures
 from ...reader.load import CALIBRATION
 from .. import answering
 from ..answering.ask import Answerer
-from ..answering.candidates import answer_key, ranked_candidates
+from ..answering.candidates import CellCandidate, answer_key, ranked_candidates, span_candidates
 from ..answering.cells import WEIGHTS, cell_candidates
 from ..answering.reading import HitReader
 from ..answering.table_answers import TableResult
@@ -99,10 +99,10 @@ def _cells(answerer: Answerer, question: Question) -> Iterator[list[tuple[CellFe
     hits = answerer.retriever.search([question.text], answerer.options.k)[0]
     reader = HitReader(answerer.reader, answerer.analyzer)
     [findings] = reader.read([answerer.findings(question, hits)])
-    spans = ranked_candidates(answerer.score_candidates(findings), answerer.calibration)
+    spans = ranked_candidates(span_candidates(findings, answerer.analyzer), answerer.calibration)
     if cells := cell_candidates(findings, spans, answerer.analyzer):
-        candidates = [each.candidate for each in cells]
-        yield [(cast("CellFeatures", each.features), cast("TableResult", each.cells)) for each in candidates]
+        candidates = [each.candidate for each in cells if isinstance(each.candidate, CellCandidate)]
+        yield [(each.features, each.result) for each in candidates]
 
 
 def _observed(
