@@ -117,9 +117,10 @@ class AnswerSpan:
         context: the sentence or sentences around the span.
         passage: the passage that was read.
         page: page of the span's start, from 1; None for a format without pages.
-        line: line of the span's start, from 1.
-        score: the reader's score.
-        confidence: the fitted probability that the answer is right; None without a calibration.
+        line: line of the span's start, from 1; 0 until it is looked up.
+        score: the reader's score; 0 for words that no reader scores.
+        confidence: the fitted probability that the answer is right; None without a calibration, for words
+            that a model points at, for a section of a topic, and for a mention.
         label: the format's name of the place of the span's start, or "".
         verdict: "yes" or "no" for a yes-no question where it is certain enough, else None.
         verdict_confidence: the fitted probability that the verdict is right, or None.
@@ -133,10 +134,10 @@ class AnswerSpan:
     span: Span
     context: Span
     passage: Passage
-    page: int | None
-    line: int
-    score: float
-    confidence: float | None
+    page: int | None = None
+    line: int = 0
+    score: float = 0.0
+    confidence: float | None = None
     label: str = ""
     verdict: str | None = None
     verdict_confidence: float | None = None

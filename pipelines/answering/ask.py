@@ -40,7 +40,7 @@ from .candidates import (
 from .cells import cell_candidates, in_tables
 from .clauses import named_clauses
 from .filters import Selection, count_unread
-from .reading import Findings, FittedReader, HitReader, Readings
+from .reading import Findings, HitReader, Readings
 from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
 from .versions import with_versions
@@ -98,8 +98,8 @@ class Answerer:
         options: the options.
         selection: the passages to search; None for all.
         left_out: the note in the answer about passages that are not searched.
-        small: a small reader that reads first. Its answer stands from the confidence `calibration.sure` on,
-            and it declines up to `calibration.hopeless`.
+        small: the same with a small reader, which reads first. Its answer stands from the confidence
+            `calibration.sure` on, and it declines up to `calibration.hopeless`.
         on_progress: called while passages are read.
     """
 
@@ -112,7 +112,7 @@ class Answerer:
     options: AskOptions = field(default_factory=AskOptions)
     selection: Selection | None = None
     left_out: str = ""
-    small: FittedReader | None = None
+    small: "Answerer | None" = None
     on_progress: ProgressCallback = no_progress
 
     def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
@@ -153,13 +153,14 @@ class Answerer:
         results = self.tables.results(question.text, near)
         return Findings(question, hits, near, results, self.tables.rows(question, near))
 
-    def hit_reader(self, fitted: FittedReader) -> HitReader:
-        """Reads with a reader, to the end if the option `read_all` is set."""
-        rule = fitted.calibration.stopping if fitted.calibration and not self.options.read_all else None
-        return HitReader(fitted.reader, self.analyzer, rule, self.on_progress)
+    @property
+    def hit_reader(self) -> HitReader:
+        """Reads with the reader, to the end if the option `read_all` is set."""
+        rule = self.calibration.stopping if self.calibration and not self.options.read_all else None
+        return HitReader(self.reader, self.analyzer, rule, self.on_progress)
 
     def _by_small_reader(
-        self, small: FittedReader, unread: Sequence[Findings], timings: Sequence[dict[str, float]]
+        self, small: "Answerer", unread: Sequence[Findings], timings: Sequence[dict[str, float]]
     ) -> dict[int, AnswerTrace]:
         """The answers and refusals that the small reader decides, by the number of the question.
 
@@ -172,15 +173,15 @@ class Answerer:
         sure = math.inf if pair.sure is None else pair.sure
         hopeless = pair.hopeless if self.options.threshold is None else -math.inf
         with _timed(timings, "read"):
-            read = self.hit_reader(small).read(unread)
+            read = small.hit_reader.read(unread)
         traces = {}
         for number, findings in enumerate(read):
             with _timed([timings[number]], "rank"):
-                ranked = self.ranked(findings, small.calibration)
+                ranked = small.ranked(findings)
                 confidence = ranked[0].confidence or 0.0 if ranked else 0.0
                 is_hopeless = confidence <= hopeless and not findings.n_unread
                 if is_hopeless or confidence >= sure:
-                    trace = self._trace(findings, ranked, small.calibration)
+                    trace = small._trace(findings, ranked)
                     if is_hopeless or not trace.answer.no_answer:
                         traces[number] = trace
         return traces
@@ -189,25 +190,25 @@ class Answerer:
         self, unread: Sequence[Findings], timings: Sequence[dict[str, float]]
     ) -> Iterator[AnswerTrace]:
         """The answers of the reader; a question that would be declined is read to the end first."""
-        reader = self.hit_reader(FittedReader(self.reader, self.calibration))
+        reader = self.hit_reader
         with _timed(timings, "read"):
             read = reader.read(unread)
         for findings, own in zip(read, timings, strict=True):
             with _timed([own], "rank"):
-                trace = self._ranked_trace(findings)
+                trace = self._trace(findings, self.ranked(findings))
             if trace.answer.no_answer and findings.n_unread:
                 with _timed([own], "read"):
                     [findings] = reader.read_rest([findings])
                 with _timed([own], "rank"):
-                    trace = self._ranked_trace(findings)
+                    trace = self._trace(findings, self.ranked(findings))
             yield trace
 
     # Scoring
 
-    def ranked(self, findings: Findings, calibration: Calibration | None) -> list[RankedCandidate]:
+    def ranked(self, findings: Findings) -> list[RankedCandidate]:
         """The candidates of one question, best first: spans of passages, and cells of tables."""
-        spans = ranked_candidates(span_candidates(findings, self.analyzer), calibration)
-        if calibration is None:
+        spans = ranked_candidates(span_candidates(findings, self.analyzer), self.calibration)
+        if self.calibration is None:
             return spans
         if findings.tables:
             outside = [each for each in spans if not in_tables(each.candidate.scored.span, findings.tables)]
@@ -215,32 +216,25 @@ class Answerer:
             spans = sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
         return with_versions(spans, findings.question, self.snapshot.document, self.analyzer)
 
-    def _ranked_trace(self, findings: Findings) -> AnswerTrace:
-        return self._trace(findings, self.ranked(findings, self.calibration), self.calibration)
-
-    def _trace(
-        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
-    ) -> AnswerTrace:
+    def _trace(self, findings: Findings, ranked: Sequence[RankedCandidate]) -> AnswerTrace:
         """The answer to one question, without timings."""
-        answer = self._answer(findings, ranked, calibration)
+        answer = self._answer(findings, ranked)
         return AnswerTrace(
             self._placed(answer, findings.question.text),
             findings.question.spelling,
             findings.hits,
             findings.readings,
             ranked,
-            calibration,
+            self.calibration,
         )
 
     # Answering
 
-    def _answer(
-        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
-    ) -> Answer:
+    def _answer(self, findings: Findings, ranked: Sequence[RankedCandidate]) -> Answer:
         asked = findings.question
         spelling = asked.spelling
-        shown = self._shown(findings, ranked, calibration)
-        threshold = self._threshold(asked, shown[0] if shown else None, calibration)
+        shown = self._shown(findings, ranked)
+        threshold = self._threshold(asked, shown[0] if shown else None)
         is_accepted = shown and _is_accepted(ranked[0], threshold)
         scope = self.selection.scope if self.selection else None
         answer = Answer(
@@ -253,7 +247,7 @@ class Answerer:
             nearest=tuple(findings.hits[:N_NEAREST]),
             retriever=self.retriever.name,
             scope=scope,
-            threshold=threshold if calibration else None,
+            threshold=threshold if self.calibration else None,
             searched_for=spelling.searched_for,
             is_unknown=spelling.is_unknown,
             left_out=self.left_out,
@@ -275,18 +269,16 @@ class Answerer:
         return replace(
             answer,
             alternatives=self._alternatives([span for span in shown[1:] if span.text not in texts]),
-            parts=self._parts(asked, shown, calibration) if scored.is_list_question else (),
+            parts=self._parts(asked, shown) if scored.is_list_question else (),
             otherwise=otherwise,
         )
 
-    def _shown(
-        self, findings: Findings, ranked: Sequence[RankedCandidate], calibration: Calibration | None
-    ) -> list[AnswerSpan]:
+    def _shown(self, findings: Findings, ranked: Sequence[RankedCandidate]) -> list[AnswerSpan]:
         """The candidates as answers with different words, best first; a computed value only as the best."""
         duplicates = {hit.passage.id: hit.duplicates for hit in findings.hits}
         spans = [each for each in ranked[1:] if not (each.result and each.result.result.is_computed)]
         distinct = without_overlaps([*ranked[:1], *spans], lambda each: each.candidate.scored.span)
-        return merge_same_answers([self._completed(each, duplicates, calibration) for each in distinct])
+        return merge_same_answers([self._completed(each, duplicates) for each in distinct])
 
     def _alternatives(self, others: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
         likely = [
@@ -323,30 +315,27 @@ class Answerer:
         ]
         if section := topic_section(terms, read, cache(self.snapshot.document), self.analyzer):
             span, passage = section
-            likely = [AnswerSpan(span, span, passage, None, 0, 0.0, None), *likely]
+            likely = [AnswerSpan(span, span, passage), *likely]
         return tuple(without_overlaps(likely, lambda span: span.context)[:N_CANDIDATES])
 
-    def _parts(
-        self, question: Question, shown: Sequence[AnswerSpan], calibration: Calibration | None
-    ) -> tuple[AnswerSpan, ...]:
+    def _parts(self, question: Question, shown: Sequence[AnswerSpan]) -> tuple[AnswerSpan, ...]:
         """The best accepted answer of each passage; none without a calibration."""
         parts: dict[int, AnswerSpan] = {}
         for span in shown:
-            threshold = self._threshold(question, span, calibration) or 0.0
+            threshold = self._threshold(question, span) or 0.0
             if span.confidence is not None and span.confidence >= threshold:
                 parts.setdefault(span.passage.id, span)
         return tuple(parts.values())[:MAX_PARTS] if len(parts) > 1 else ()
 
-    def _threshold(
-        self, question: Question, span: AnswerSpan | None, calibration: Calibration | None
-    ) -> float | None:
+    def _threshold(self, question: Question, span: AnswerSpan | None) -> float | None:
         """The user's minimum of confidence, else the fitted one, which may be higher in a conversation."""
-        if calibration is None or self.options.threshold is not None:
+        if self.calibration is None or self.options.threshold is not None:
             return self.options.threshold
-        if span is None or not (question.spelling.understood and question.typed_terms):
-            return calibration.threshold
-        held = self.analyzer.terms(indexed_text(span.passage))
-        return calibration.threshold + ADDED_MARGIN * question.typed_terms.isdisjoint(held)
+        threshold = self.calibration.threshold
+        if span and question.spelling.understood and question.typed_terms:
+            held = self.analyzer.terms(indexed_text(span.passage))
+            threshold += ADDED_MARGIN * question.typed_terms.isdisjoint(held)
+        return threshold
 
     def _placed(self, answer: Answer, text: str) -> Answer:
         """The answer with steps and with places; only documents with a span that is shown are read."""
@@ -361,20 +350,13 @@ class Answerer:
             parts=tuple(map(placed, answer.parts)),
             otherwise=tuple(map(placed, answer.otherwise)),
             candidates=tuple(map(placed, answer.candidates)),
-            computed=answer.computed
-            and replace(answer.computed, first=answer.computed.first and placed(answer.computed.first)),
         )
 
-    def _completed(
-        self,
-        ranked: RankedCandidate,
-        duplicates: Mapping[int, Sequence[Passage]],
-        calibration: Calibration | None,
-    ) -> AnswerSpan:
+    def _completed(self, ranked: RankedCandidate, duplicates: Mapping[int, Sequence[Passage]]) -> AnswerSpan:
         """The span, with yes or no if that is asked for and the rule is certain enough."""
         span = answer_span(ranked)
         span = replace(span, duplicates=tuple(duplicates[span.passage.id]))
-        rule = calibration.verdicts if calibration else None
+        rule = self.calibration.verdicts if self.calibration else None
         verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)
         first = span.context.readable.lower().partition(",")[0].strip(" .!")
         if verdict and first in ("yes", "no") and first != verdict:  # the sentence says it itself
@@ -393,7 +375,8 @@ class Answerer:
         if result.is_computed:
             quotes = tuple(source.table.cell(*cell) for cell in result.cells)
             names = tuple(source.table.name(*cell) for cell in result.cells)
-            computed = Computed(result.operation, result.values[0], quotes, spans[0], cell_names=names)
+            place = placed_span(self.snapshot.document, spans[0])
+            computed = Computed(result.operation, result.values[0], quotes, place, cell_names=names)
         return replace(
             answer,
             best=None if computed else spans[0],
@@ -417,7 +400,7 @@ class Answerer:
         """A further cell as an answer, its row as the sentence around it."""
         span = source.table.cell(*cell)
         passage = self._passage_of(span, findings.hits)
-        return AnswerSpan(span, source.table.row(cell[0]), passage, None, 0, 0.0, confidence)
+        return AnswerSpan(span, source.table.row(cell[0]), passage, confidence=confidence)
 
     def _clauses(self, findings: Findings) -> list[AnswerSpan]:
         """The clauses that the question names, as answers without confidence; see `named_clauses`."""

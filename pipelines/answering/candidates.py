@@ -90,8 +90,9 @@ def passage_sentences(text: str) -> tuple[Bounds, ...]:
 def span_candidates(findings: Findings, analyzer: Analyzer) -> list[SpanCandidate]:
     """The candidates in the passages with their features, unordered: the best span of each sentence.
 
-    Spans grow to whole words and pairs of marks; those without words are left out. A sentence in two overlapping passages is one candidate, with the better span.
-    At most MAX_CANDIDATES are kept: first the best of each passage, then others in the order of the passages.
+    Spans grow to whole words and pairs of marks; those without words are left out. A sentence in two
+    overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: first the
+    best of each passage, then others in the order of the passages.
     """
     question = findings.question
     hits = findings.hits
@@ -335,8 +336,6 @@ def answer_span(ranked: RankedCandidate) -> AnswerSpan:
         span=scored.span,
         context=ranked.candidate.sentence,
         passage=scored.passage,
-        page=None,
-        line=0,
         score=scored.score,
         confidence=ranked.confidence,
         verdict=scored.verdict,

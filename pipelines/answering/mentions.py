@@ -198,4 +198,4 @@ def _place(document: Document, text: str, start: int, end: int) -> AnswerSpan:
     [sentence] = passages_at(document, [(first + left, first + right)])
     span = sentence.span(start - sentence.start, end - sentence.start)
     context = sentence.span(0, len(sentence.text))
-    return placed_span(lambda _: document, AnswerSpan(span, context, sentence, None, 0, 0.0, None))
+    return placed_span(lambda _: document, AnswerSpan(span, context, sentence))

@@ -390,10 +390,6 @@ def _answer_span(evidence: PlacedEvidence, verdict: str | None) -> AnswerSpan:
         span=evidence.span,
         context=sentence.span,
         passage=sentence.passage,
-        page=None,
-        line=0,
-        score=0.0,
-        confidence=None,
         verdict=verdict,
         match=evidence.match,
     )

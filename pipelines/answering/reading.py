@@ -12,7 +12,7 @@ from spanwise.types import Hit, Passage, ScoredSpan
 
 from ...index.analysis import Analyzer, name_of
 from ...index.schema import indexed_text
-from ...reader.evidence import Calibration, EarlyExit
+from ...reader.evidence import EarlyExit
 from ...reader.protocol import Reader
 from ..understanding.question import Question
 from .table_answers import NearTable, TableResult, TableRow
@@ -48,14 +48,6 @@ class Findings:
     def n_unread(self) -> int:
         """The number of hits that are not read."""
         return len(self.hits) - len(self.readings)
-
-
-@dataclass(frozen=True, slots=True)
-class FittedReader:
-    """A reader with its calibration; None if it has none."""
-
-    reader: Reader
-    calibration: Calibration | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
 from ..answering.ask import Answerer
 from ..answering.mentions import answered
-from ..answering.reading import Findings, FittedReader, HitReader
+from ..answering.reading import Findings, HitReader
 from ..open import open_encoded
 from ..understanding.question import Question
 from .corpus import read_questions
@@ -75,7 +75,8 @@ class AskedFolder:
         options = replace(self.answerer.options, threshold=threshold)
         answerer = replace(self.answerer, calibration=calibration, options=options)
         if self.small and small:
-            answerer = replace(answerer, small=FittedReader(self.small.reader, small))
+            alone = replace(answerer, reader=self.small.reader, calibration=small)
+            answerer = replace(answerer, small=alone)
         records = []
         for wording in self.wordings:
             [trace] = answered([self.question(wording)], answerer)

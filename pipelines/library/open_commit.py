@@ -42,7 +42,6 @@ from ..answering.ask import Answerer
 from ..answering.filters import Selection, select
 from ..answering.mentions import answered, mentions
 from ..answering.model_answers import MAX_SENTENCES, ModelAnswerer
-from ..answering.reading import FittedReader
 from ..folders import nearest_ids
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
@@ -201,7 +200,8 @@ class OpenCommit:
         )
         if calibration and calibration.sure is not None and isinstance(reader, SecondReader):
             alone = self.models.calibration(FAST, reader.first.digest, retriever.name)
-            answerer = replace(answerer, small=FittedReader(reader.first, alone))
+            small = replace(answerer, reader=reader.first, calibration=alone)
+            answerer = replace(answerer, small=small)
         self._answerer = (key, answerer)
         return answerer
 

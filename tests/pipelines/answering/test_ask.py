@@ -10,7 +10,6 @@ from helpers.scripted_reader import Scripted, asker, by_margin, confined
 from hypothesis import given, strategies as st
 
 from spanwise.pipelines.answering.candidates import answer_key, merge_same_answers
-from spanwise.pipelines.answering.reading import FittedReader
 from spanwise.pipelines.json_records import answer_record, answer_span_record
 from spanwise.pipelines.understanding.question import Question
 from spanwise.reader.evidence import Calibration, EarlyExit
@@ -277,7 +276,7 @@ def exiting(library, *script, rule=RULE, threshold=0.0, **options):
 def test_the_answer_of_a_sure_small_reader_stands(library, margin, text):
     small = asker(library, ("Ada Rook", margin, 0.0), calibration=by_margin(0.5))
     pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
-    [trace] = replace(pair, small=FittedReader(small.reader, small.calibration)).trace([STONES])
+    [trace] = replace(pair, small=small).trace([STONES])
     assert trace.answer.text == text
     assert trace.calibration == (small if margin == 4 else pair).calibration
     assert set(trace.answer.timings_ms) == {"retrieve", "read", "rank", "tables"}
@@ -290,13 +289,13 @@ def test_a_small_reader_without_hope_declines_for_both(library, hopeless, thresh
     small = asker(library, ("Ada Rook", -4.0, 0.0), calibration=by_margin(0.5), threshold=threshold)
     calibration = replace(by_margin(0.5), sure=0.9, hopeless=hopeless)
     pair = asker(library, ("stones", 8.0, 2.0), calibration=calibration, threshold=threshold)
-    (answer,) = replace(pair, small=FittedReader(small.reader, small.calibration)).answer([STONES])
+    (answer,) = replace(pair, small=small).answer([STONES])
     assert answer.text == text
 
 
 def test_a_small_reader_without_a_calibration_decides_nothing(library):
     pair = asker(library, ("stones", 8.0, 2.0), calibration=replace(by_margin(0.5), sure=0.9))
-    small = FittedReader(Scripted(("Ada Rook", -4.0, 0.0)), None)
+    small = asker(library, ("Ada Rook", -4.0, 0.0))
     (answer,) = replace(pair, small=small).answer([STONES])
     assert answer.text == "stones"
 
@@ -320,7 +319,7 @@ class SlowCalibration(Calibration):
 def test_the_time_of_the_small_reader_and_of_ranking_counts(library):
     slow = SlowCalibration({"margin": 1.0}, 1.0, 0.0, 0.5, "scripted", "nothing", sure=0.99)
     pair = asker(library, ("stones", 8.0, 2.0), calibration=slow)
-    small = FittedReader(Slow(("Ada Rook", 1.0, 0.0)), by_margin(0.5))
+    small = replace(pair, reader=Slow(("Ada Rook", 1.0, 0.0)), calibration=by_margin(0.5))
     (answer,) = replace(pair, small=small).answer([STONES])
     assert answer.text == "stones"
     assert min(answer.timings_ms["read"], answer.timings_ms["rank"]) >= 50
