@@ -40,7 +40,7 @@ from .candidates import (
 from .cells import cell_candidates, in_tables
 from .clauses import named_clauses
 from .filters import Selection, count_unread
-from .reading import Findings, HitReader, Readings
+from .reading import HitReader, Material, Readings
 from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
 from .versions import with_versions
@@ -133,7 +133,7 @@ class Answerer:
                 among = self.selection.passage_ids if self.selection else None
                 hits = self.retriever.search([question.text for question in asked], self.options.k, among)
         with _timed(timings, "tables"):
-            unread = [self.findings(*pair) for pair in zip(asked, hits, strict=True)]
+            unread = [self.material(*pair) for pair in zip(asked, hits, strict=True)]
         traces: dict[int, AnswerTrace] = {}
         if self.small is not None:
             traces = self._by_small_reader(self.small, unread, timings)
@@ -145,13 +145,13 @@ class Answerer:
             for number, timings_ms in enumerate(timings)
         ]
 
-    def findings(self, question: Question, hits: Sequence[Hit]) -> Findings:
+    def material(self, question: Question, hits: Sequence[Hit]) -> Material:
         """The hits with the tables near them, before anything is read."""
         if self.calibration is None:
-            return Findings(question, hits)
+            return Material(question, hits)
         near = list(self.tables.near(hits))
         results = self.tables.results(question.text, near)
-        return Findings(question, hits, near, results, self.tables.rows(question, near))
+        return Material(question, hits, near, results, self.tables.rows(question, near))
 
     @property
     def hit_reader(self) -> HitReader:
@@ -160,7 +160,7 @@ class Answerer:
         return HitReader(self.reader, self.analyzer, rule, self.on_progress)
 
     def _by_small_reader(
-        self, small: "Answerer", unread: Sequence[Findings], timings: Sequence[dict[str, float]]
+        self, small: "Answerer", unread: Sequence[Material], timings: Sequence[dict[str, float]]
     ) -> dict[int, AnswerTrace]:
         """The answers and refusals that the small reader decides, by the number of the question.
 
@@ -175,65 +175,65 @@ class Answerer:
         with _timed(timings, "read"):
             read = small.hit_reader.read(unread)
         traces = {}
-        for number, findings in enumerate(read):
+        for number, material in enumerate(read):
             with _timed([timings[number]], "rank"):
-                ranked = small.ranked(findings)
+                ranked = small.ranked(material)
                 confidence = ranked[0].confidence or 0.0 if ranked else 0.0
-                is_hopeless = confidence <= hopeless and not findings.n_unread
+                is_hopeless = confidence <= hopeless and not material.n_unread
                 if is_hopeless or confidence >= sure:
-                    trace = small._trace(findings, ranked)
+                    trace = small._trace(material, ranked)
                     if is_hopeless or not trace.answer.no_answer:
                         traces[number] = trace
         return traces
 
     def _by_reader(
-        self, unread: Sequence[Findings], timings: Sequence[dict[str, float]]
+        self, unread: Sequence[Material], timings: Sequence[dict[str, float]]
     ) -> Iterator[AnswerTrace]:
         """The answers of the reader; a question that would be declined is read to the end first."""
         reader = self.hit_reader
         with _timed(timings, "read"):
             read = reader.read(unread)
-        for findings, own in zip(read, timings, strict=True):
+        for material, own in zip(read, timings, strict=True):
             with _timed([own], "rank"):
-                trace = self._trace(findings, self.ranked(findings))
-            if trace.answer.no_answer and findings.n_unread:
+                trace = self._trace(material, self.ranked(material))
+            if trace.answer.no_answer and material.n_unread:
                 with _timed([own], "read"):
-                    [findings] = reader.read_rest([findings])
+                    [material] = reader.read_remaining([material])
                 with _timed([own], "rank"):
-                    trace = self._trace(findings, self.ranked(findings))
+                    trace = self._trace(material, self.ranked(material))
             yield trace
 
     # Scoring
 
-    def ranked(self, findings: Findings) -> list[RankedCandidate]:
+    def ranked(self, material: Material) -> list[RankedCandidate]:
         """The candidates of one question, best first: spans of passages, and cells of tables."""
-        spans = ranked_candidates(span_candidates(findings, self.analyzer), self.calibration)
+        spans = ranked_candidates(span_candidates(material, self.analyzer), self.calibration)
         if self.calibration is None:
             return spans
-        if findings.tables:
-            outside = [each for each in spans if not in_tables(each.candidate.scored.span, findings.tables)]
-            cells = cell_candidates(findings, spans, self.analyzer)
+        if material.tables:
+            outside = [each for each in spans if not in_tables(each.candidate.scored.span, material.tables)]
+            cells = cell_candidates(material, spans, self.analyzer)
             spans = sorted([*outside, *cells], key=lambda each: -(each.confidence or 0.0))
-        return with_versions(spans, findings.question, self.snapshot.document, self.analyzer)
+        return with_versions(spans, material.question, self.snapshot.document, self.analyzer)
 
-    def _trace(self, findings: Findings, ranked: Sequence[RankedCandidate]) -> AnswerTrace:
+    def _trace(self, material: Material, ranked: Sequence[RankedCandidate]) -> AnswerTrace:
         """The answer to one question, without timings."""
-        answer = self._answer(findings, ranked)
+        answer = self._answer(material, ranked)
         return AnswerTrace(
-            self._placed(answer, findings.question.text),
-            findings.question.spelling,
-            findings.hits,
-            findings.readings,
+            self._placed(answer, material.question.text),
+            material.question.spelling,
+            material.hits,
+            material.readings,
             ranked,
             self.calibration,
         )
 
     # Answering
 
-    def _answer(self, findings: Findings, ranked: Sequence[RankedCandidate]) -> Answer:
-        asked = findings.question
+    def _answer(self, material: Material, ranked: Sequence[RankedCandidate]) -> Answer:
+        asked = material.question
         spelling = asked.spelling
-        shown = self._shown(findings, ranked)
+        shown = self._shown(material, ranked)
         threshold = self._threshold(asked, shown[0] if shown else None)
         is_accepted = shown and _is_accepted(ranked[0], threshold)
         scope = self.selection.scope if self.selection else None
@@ -242,9 +242,9 @@ class Answerer:
             best=shown[0] if is_accepted else None,
             documents_searched=scope.documents if scope else self.snapshot.n_documents,
             passages_searched=scope.passages if scope else self.snapshot.n_passages,
-            passages_read=len(findings.readings),
-            passages_unread=findings.n_unread,
-            nearest=tuple(findings.hits[:N_NEAREST]),
+            passages_read=len(material.readings),
+            passages_unread=material.n_unread,
+            nearest=tuple(material.hits[:N_NEAREST]),
             retriever=self.retriever.name,
             scope=scope,
             threshold=threshold if self.calibration else None,
@@ -254,17 +254,17 @@ class Answerer:
             understood=spelling.understood,
             note=_other_document(asked, ranked),
         )
-        clauses = self._clauses(findings)
+        clauses = self._clauses(material)
         if clauses and not clauses[0].score:
             return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]), note="")
         if not is_accepted:
-            near = self._worth_a_look(asked, [*clauses, *shown], findings.hits[: len(findings.readings)])
+            near = self._worth_a_look(asked, [*clauses, *shown], material.hits[: len(material.readings)])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
-            return declined if findings.n_unread else self._with_unknown(declined, spelling)
+            return declined if material.n_unread else self._with_unknown(declined, spelling)
         scored = ranked[0].candidate.scored
         otherwise = tuple(merge_same_answers([answer_span(each) for each in ranked[0].versions]))
         if ranked[0].result:
-            return self._of_cells(replace(answer, otherwise=otherwise), ranked[0].result, findings)
+            return self._of_cells(replace(answer, otherwise=otherwise), ranked[0].result, material)
         texts = {span.text for span in otherwise}
         return replace(
             answer,
@@ -273,9 +273,9 @@ class Answerer:
             otherwise=otherwise,
         )
 
-    def _shown(self, findings: Findings, ranked: Sequence[RankedCandidate]) -> list[AnswerSpan]:
+    def _shown(self, material: Material, ranked: Sequence[RankedCandidate]) -> list[AnswerSpan]:
         """The candidates as answers with different words, best first; a computed value only as the best."""
-        duplicates = {hit.passage.id: hit.duplicates for hit in findings.hits}
+        duplicates = {hit.passage.id: hit.duplicates for hit in material.hits}
         spans = [each for each in ranked[1:] if not (each.result and each.result.result.is_computed)]
         distinct = without_overlaps([*ranked[:1], *spans], lambda each: each.candidate.scored.span)
         return merge_same_answers([self._completed(each, duplicates) for each in distinct])
@@ -363,13 +363,13 @@ class Answerer:
             return replace(span, verdict=first)
         return replace(span, verdict=verdict, verdict_confidence=confidence)
 
-    def _of_cells(self, answer: Answer, source: TableResult, findings: Findings) -> Answer:
+    def _of_cells(self, answer: Answer, source: TableResult, material: Material) -> Answer:
         """The answer with the cells of a table, or with the value computed from them."""
         assert answer.best is not None
         result = source.result
         cells = result.cells[:1] if result.is_computed else result.cells[:MAX_PARTS]
-        first = self._first_cell(answer.best, source, findings)
-        others = [self._cell(source, cell, findings, first.confidence) for cell in cells[1:]]
+        first = self._first_cell(answer.best, source, material)
+        others = [self._cell(source, cell, material, first.confidence) for cell in cells[1:]]
         spans = [first, *others]
         computed = None
         if result.is_computed:
@@ -385,9 +385,9 @@ class Answerer:
             computed=computed,
         )
 
-    def _first_cell(self, best: AnswerSpan, source: TableResult, findings: Findings) -> AnswerSpan:
+    def _first_cell(self, best: AnswerSpan, source: TableResult, material: Material) -> AnswerSpan:
         """The best span, which is the first cell, with its passage; a cell of yes or no is the verdict."""
-        passage = self._passage_of(best.span, findings.hits)
+        passage = self._passage_of(best.span, material.hits)
         if passage != best.passage:
             best = replace(best, passage=passage, duplicates=())
         word = best.text.strip().lower() if source.result.operation == "yes or no" else ""
@@ -395,20 +395,20 @@ class Answerer:
         return best if verdict == best.verdict else replace(best, verdict=verdict, verdict_confidence=None)
 
     def _cell(
-        self, source: TableResult, cell: tuple[int, int], findings: Findings, confidence: float | None
+        self, source: TableResult, cell: tuple[int, int], material: Material, confidence: float | None
     ) -> AnswerSpan:
         """A further cell as an answer, its row as the sentence around it."""
         span = source.table.cell(*cell)
-        passage = self._passage_of(span, findings.hits)
+        passage = self._passage_of(span, material.hits)
         return AnswerSpan(span, source.table.row(cell[0]), passage, confidence=confidence)
 
-    def _clauses(self, findings: Findings) -> list[AnswerSpan]:
+    def _clauses(self, material: Material) -> list[AnswerSpan]:
         """The clauses that the question names, as answers without confidence; see `named_clauses`."""
         document_of = cache(self.snapshot.document)
         return [
-            AnswerSpan(clause, clause, self._passage_of(clause, findings.hits), None, 0, -n_others, None)
+            AnswerSpan(clause, clause, self._passage_of(clause, material.hits), score=-n_others)
             for n_others, clause in named_clauses(
-                findings.question, findings.hits, document_of, self.analyzer
+                material.question, material.hits, document_of, self.analyzer
             )
         ]
 

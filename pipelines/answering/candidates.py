@@ -25,7 +25,7 @@ from ...reader.evidence import (
 )
 from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
 from ..understanding.question import Question
-from .reading import Findings, Readings
+from .reading import Material, Readings
 from .table_answers import TableResult
 
 T = TypeVar("T")
@@ -87,16 +87,16 @@ def passage_sentences(text: str) -> tuple[Bounds, ...]:
     return tuple(sentence_spans(text))
 
 
-def span_candidates(findings: Findings, analyzer: Analyzer) -> list[SpanCandidate]:
+def span_candidates(material: Material, analyzer: Analyzer) -> list[SpanCandidate]:
     """The candidates in the passages with their features, unordered: the best span of each sentence.
 
     Spans grow to whole words and pairs of marks; those without words are left out. A sentence in two
     overlapping passages is one candidate, with the better span. At most MAX_CANDIDATES are kept: first the
     best of each passage, then others in the order of the passages.
     """
-    question = findings.question
-    hits = findings.hits
-    proposals = _proposals(findings.readings)
+    question = material.question
+    hits = material.hits
+    proposals = _proposals(material.readings)
     passages = {proposal.place: proposal.scored.passage for proposal in proposals}
     texts = {place: indexed_text(passage) for place, passage in passages.items()}
     held = {place: question.identifiers_in(text).union(analyzer.terms(text)) for place, text in texts.items()}
@@ -104,7 +104,7 @@ def span_candidates(findings: Findings, analyzer: Analyzer) -> list[SpanCandidat
         place: analyzer.name_terms(passage.document_id) - held[place] for place, passage in passages.items()
     }
     others = _other_documents(question, [hit.passage for hit in hits], analyzer)
-    masses = _masses(findings.readings[:SHARED_PASSAGES])
+    masses = _masses(material.readings[:SHARED_PASSAGES])
     normalizer = log_normalizer(masses) if masses else 0.0
     return [
         SpanCandidate(

@@ -17,7 +17,7 @@ from spanwise.types import ScoredSpan, Span
 from ...index.analysis import Analyzer
 from ...reader.evidence import CELL_FEATURES, CellFeatures
 from .candidates import CellCandidate, RankedCandidate, certainty
-from .reading import Findings
+from .reading import Material
 from .table_answers import NearTable, TableResult, TableRow
 from .table_interpretation import Result
 
@@ -47,15 +47,15 @@ def cell_evidence(features: CellFeatures) -> float:
 
 
 def cell_candidates(
-    findings: Findings, spans: Sequence[RankedCandidate], analyzer: Analyzer
+    material: Material, spans: Sequence[RankedCandidate], analyzer: Analyzer
 ) -> list[RankedCandidate]:
     """The cells and values that may answer a question, surest first.
 
     `spans` are the candidates in the passages, best first. A cell of prose is none: its spans are.
     """
-    if not findings.tables:
+    if not material.tables:
         return []
-    sources = _Sources(findings, spans, analyzer)
+    sources = _Sources(material, spans, analyzer)
     keys = dict.fromkeys([*sources.looked_up, *sources.read, *sources.quoted])
     ranked = []
     for key in keys:
@@ -86,18 +86,18 @@ class _ReadCell:
     @property
     def words(self) -> str:
         """The words of the cell."""
-        return self.row.table.table.rows[self.row.row][self.column]
+        return self.row.table.text.rows[self.row.number][self.column]
 
 
 class _Sources:
     """The cells and values of the tables near a question, by source; a key begins with a table's number."""
 
-    def __init__(self, findings: Findings, spans: Sequence[RankedCandidate], analyzer: Analyzer) -> None:
-        self.findings = findings
+    def __init__(self, material: Material, spans: Sequence[RankedCandidate], analyzer: Analyzer) -> None:
+        self.material = material
         self.analyzer = analyzer
-        self.tables = findings.tables
-        self.looked_up = {_key(self.tables.index(each.table), each.result): each for each in findings.results}
-        question = findings.question
+        self.tables = material.tables
+        self.looked_up = {_key(self.tables.index(each.table), each.result): each for each in material.results}
+        question = material.question
         self.missing_names = [question.rarest_name_without(t.context, t.document.id) for t in self.tables]
         self.quoted = self._quoted(spans)
         self.read = self._read()
@@ -122,11 +122,11 @@ class _Sources:
     def _read(self) -> dict[Key, _ReadCell]:
         """The cells that the reader answers with from their rows, each with its best span."""
         cells: dict[Key, _ReadCell] = {}
-        for row, spans in zip(self.findings.rows, self.findings.row_readings, strict=True):
+        for row, spans in zip(self.material.rows, self.material.row_readings, strict=True):
             for scored in spans:
-                column = row.table.column_at(row.row, scored.span)
-                if column is not None and not row.table.is_prose(row.row, column):
-                    key = (self.tables.index(row.table), row.row, column)
+                column = row.table.column_at(row.number, scored.span)
+                if column is not None and not row.table.is_prose(row.number, column):
+                    key = (self.tables.index(row.table), row.number, column)
                     cells.setdefault(key, _ReadCell(row, column, scored, certainty(scored)))
         return cells
 
@@ -151,7 +151,7 @@ class _Sources:
         cell = self.read.get(key)
         if result is None:
             _, row, column = key
-            words = table.table.rows[row][column]
+            words = table.text.rows[row][column]
             result = TableResult(table, Result(READ, [(row, column)], (words,), False, (), 0.0))
         place = result.result.cells[0]
         span = table.cell(*place)
@@ -179,7 +179,7 @@ class _Sources:
         """The features of a cell that is read; `is_alone`: it is not looked up."""
         others = (other.margin for other in self.by_margin if other.words != cell.words)
         terms = {*self.analyzer.terms(cell.words)}
-        asked = len(terms & self.findings.question.content) / max(1, len(terms))
+        asked = len(terms & self.material.question.content) / max(1, len(terms))
         return {
             "read": 1.0,
             "margin": _clipped(cell.margin, MAX_MARGIN),

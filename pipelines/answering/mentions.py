@@ -40,12 +40,12 @@ SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
 
 def answered(questions: Sequence[str | Question], asker: Answerer | ModelAnswerer) -> list[AnswerTrace]:
     """The answer to each question as `ask` gives it: a list of documents, or what the asker answers."""
-    built_in = asker.first if isinstance(asker, ModelAnswerer) else asker
+    built_in = asker.built_in if isinstance(asker, ModelAnswerer) else asker
     asked = [Question.of(question, built_in.snapshot, built_in.analyzer) for question in questions]
-    others = iter(asker.trace([question for question in asked if not question.documents]))
+    others = iter(asker.trace([question for question in asked if not question.listed_words]))
     traces = []
     for question in asked:
-        if question.documents:
+        if question.listed_words:
             answer = mentions(question, built_in.snapshot, built_in.analyzer, built_in.selection)
             traces.append(AnswerTrace(answer, question.spelling, (), (), (), None))
         else:
@@ -66,7 +66,7 @@ def mentions(
     """
     began = time.perf_counter()
     spelling = question.spelling
-    words = question.documents or question.text
+    words = question.listed_words or question.text
     scope = selection.scope if selection else None
     among = selection.passage_ids if selection else None
     forms = _forms(words, snapshot, analyzer)

@@ -94,14 +94,14 @@ class ModelAnswerer:
     """Answers questions with a model.
 
     Attributes:
-        first: the built-in reader, which answers before the model.
+        built_in: the built-in reader, which answers before the model.
         generator: the model; None where a record is replayed.
         options: the options.
         on_answer: called with the answer of the built-in reader.
         max_sentences: the maximum number of written sentences.
     """
 
-    first: Answerer
+    built_in: Answerer
     generator: Generator | None
     options: AskOptions
     on_answer: AnswerCallback = no_callback
@@ -110,7 +110,7 @@ class ModelAnswerer:
     @property
     def reader(self) -> Reader:
         """The built-in reader."""
-        return self.first.reader
+        return self.built_in.reader
 
     def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
         """One answer per question."""
@@ -124,14 +124,14 @@ class ModelAnswerer:
         return [self._trace(question) for question in questions]
 
     def _trace(self, question: str | Question) -> AnswerTrace:
-        asked = Question.of(question, self.first.snapshot, self.first.analyzer)
+        asked = Question.of(question, self.built_in.snapshot, self.built_in.analyzer)
         requests = Requests(self.generator, self.options.model, asked.spelling.question)
-        [trace] = self.first.trace([asked])
+        [trace] = self.built_in.trace([asked])
         self.on_answer(trace.answer)
         try:
             understood, searches = self._understood(asked, requests)
             if understood is not asked:
-                [trace] = self.first.trace([understood])
+                [trace] = self.built_in.trace([understood])
             return self._answered(understood, trace, searches, requests)
         except GenerationFailed as error:
             if not self.options.model.fallback:
@@ -150,9 +150,9 @@ class ModelAnswerer:
         searches = strings(record.get("search")) if self.options.model.search_first else []
         if not self.options.history or standalone in ("", asked.spelling.uncorrected):
             return asked, searches
-        snapshot = self.first.snapshot
-        spelling = spelling_of(typed, snapshot, self.first.analyzer, standalone)
-        return Question(spelling, snapshot, self.first.analyzer), searches
+        snapshot = self.built_in.snapshot
+        spelling = spelling_of(typed, snapshot, self.built_in.analyzer, standalone)
+        return Question(spelling, snapshot, self.built_in.analyzer), searches
 
     def _answered(
         self, asked: Question, trace: AnswerTrace, searches: list[str], requests: Requests
@@ -190,7 +190,7 @@ class ModelAnswerer:
         """The passages of the hits that the reader does not find irrelevant, best first."""
         readings = [*trace.readings]
         if unread := trace.hits[len(readings) :]:
-            reader = self.first.small.reader if self.first.small else self.first.reader
+            reader = self.built_in.small.reader if self.built_in.small else self.built_in.reader
             [more] = reader.read([asked.text], [[hit.passage for hit in unread]])
             readings += more
         passages = []
@@ -201,8 +201,8 @@ class ModelAnswerer:
         return passages
 
     def _search(self, searches: Sequence[str]) -> list[list[Hit]]:
-        among = self.first.selection.passage_ids if self.first.selection else None
-        return self.first.retriever.search(searches, self.options.k, among)
+        among = self.built_in.selection.passage_ids if self.built_in.selection else None
+        return self.built_in.retriever.search(searches, self.options.k, among)
 
     def _fused(self, rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
         """The best hits of several rankings by reciprocal ranks."""
@@ -221,7 +221,7 @@ class ModelAnswerer:
         self, step: str, asked: Question, passages: Sequence[Passage], trace: AnswerTrace, requests: Requests
     ) -> tuple[Reply, Prompt]:
         """The reply to a prompt; where a server cuts it, half of the passages are sent again."""
-        document_of = cache(self.first.snapshot.document)
+        document_of = cache(self.built_in.snapshot.document)
         if self.generator is not None:
             n_left = getattr(self.generator, "context_tokens", CONTEXT_TOKENS) - MAX_TOKENS - HEAD_TOKENS
             passages = fitting(passages, self.generator.count_tokens, n_left) or passages[:1]
@@ -252,7 +252,7 @@ class ModelAnswerer:
         searched: Sequence[str],
     ) -> Answer:
         """The answer: the words that the model points at, and the sentences that pass the check."""
-        document_of = cache(self.first.snapshot.document)
+        document_of = cache(self.built_in.snapshot.document)
         placed = {
             number: place
             for number, each in enumerate(reply.evidence)
@@ -336,7 +336,7 @@ class ModelAnswerer:
                 name_of(passage.document_id),
                 passage.document_id,
                 day_of(document_of(passage.document_id)),
-                *self.first.tables.columns(passage),
+                *self.built_in.tables.columns(passage),
             )
         ]
         cited = [text for each in evidence for text in (each.sentence.text, each.sentence.span.text)]
@@ -354,13 +354,13 @@ class ModelAnswerer:
 
     def _content(self, text: str) -> list[str]:
         """The terms of a text without stop words."""
-        analyzer = self.first.analyzer
+        analyzer = self.built_in.analyzer
         return [analyzer.term(token.word) for token in analyzer.tokens(text) if token.word not in STOP_WORDS]
 
     def _is_common(self, name: str) -> bool:
         """True for a name that many passages have."""
-        terms = self.first.analyzer.terms(name)
-        statistics = self.first.snapshot.postings().statistics(terms)
+        terms = self.built_in.analyzer.terms(name)
+        statistics = self.built_in.snapshot.postings().statistics(terms)
         least = max(MIN_COMMON, COMMON * statistics.n_docs)
         return bool(terms) and all(statistics.df.get(term, 0) >= least for term in terms)
 

@@ -24,7 +24,7 @@ Readings = Sequence[Sequence[ScoredSpan]]
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class Material:
     """What is known about a question before an answer is chosen.
 
     question: the question.
@@ -65,57 +65,54 @@ class HitReader:
     stopping: EarlyExit | None = None
     on_progress: ProgressCallback = no_progress
 
-    def read(self, questions: Sequence[Findings]) -> list[Findings]:
-        """The findings with their rows read, and with their hits as far as the rule for early exit wants."""
+    def read(self, batch: Sequence[Material]) -> list[Material]:
+        """Each material with their rows read, and with their hits as far as the rule for early exit wants."""
         if self.stopping is None:
-            return self.read_rest(self._read_rows(questions))
+            return self.read_remaining(self._read_rows(batch))
         rule = self.stopping
-        first = self._read_hits(questions, [rule.part(len(each.hits)) for each in questions])
+        first = self._read_hits(batch, [rule.part(len(each.hits)) for each in batch])
         enough = [rule.is_enough(chain.from_iterable(each.readings)) for each in first]
         wanted = [
             len(each.readings) if stops else len(each.hits) for each, stops in zip(first, enough, strict=True)
         ]
         return self._read_rows(self._read_hits(first, wanted))
 
-    def read_rest(self, questions: Sequence[Findings]) -> list[Findings]:
-        """The findings with all hits read."""
-        return self._read_hits(questions, [len(each.hits) for each in questions])
+    def read_remaining(self, batch: Sequence[Material]) -> list[Material]:
+        """Each material with all hits read."""
+        return self._read_hits(batch, [len(each.hits) for each in batch])
 
-    def _read_hits(self, questions: Sequence[Findings], wanted: Sequence[int]) -> list[Findings]:
-        """The findings with the first hits read, all questions in one call."""
-        complete = list(questions)
-        waiting = [i for i, each in enumerate(questions) if len(each.readings) < wanted[i]]
+    def _read_hits(self, batch: Sequence[Material], wanted: Sequence[int]) -> list[Material]:
+        """Each material with the first hits read, all questions in one call."""
+        complete = list(batch)
+        waiting = [i for i, each in enumerate(batch) if len(each.readings) < wanted[i]]
         if not waiting:
             return complete
-        n_read = sum(len(each.readings) for each in questions)
-        self.on_progress("passages", n_read, sum(len(each.hits) for each in questions))
-        unread = [
-            [hit.passage for hit in questions[i].hits[len(questions[i].readings) : wanted[i]]]
-            for i in waiting
-        ]
+        n_read = sum(len(each.readings) for each in batch)
+        self.on_progress("passages", n_read, sum(len(each.hits) for each in batch))
+        unread = [[hit.passage for hit in batch[i].hits[len(batch[i].readings) : wanted[i]]] for i in waiting]
         named = [
-            [self._named(questions[i].question, passage) for passage in some]
+            [self._named(batch[i].question, passage) for passage in some]
             for i, some in zip(waiting, unread, strict=True)
         ]
-        texts = [questions[i].question.text for i in waiting]
+        texts = [batch[i].question.text for i in waiting]
         read = self.reader.read(texts, named, N_BEST)
         for i, passages, spans in zip(waiting, unread, read, strict=True):
             stored = [
                 [replace(span, passage=passage) for span in some]
                 for passage, some in zip(passages, spans, strict=True)
             ]
-            complete[i] = replace(questions[i], readings=[*questions[i].readings, *stored])
+            complete[i] = replace(batch[i], readings=[*batch[i].readings, *stored])
         return complete
 
-    def _read_rows(self, questions: Sequence[Findings]) -> list[Findings]:
-        """The findings with their rows read, all questions in one call."""
-        complete = list(questions)
-        waiting = [i for i, each in enumerate(questions) if each.rows]
+    def _read_rows(self, batch: Sequence[Material]) -> list[Material]:
+        """Each material with their rows read, all questions in one call."""
+        complete = list(batch)
+        waiting = [i for i, each in enumerate(batch) if each.rows]
         if waiting:
-            texts = [questions[i].question.text for i in waiting]
-            records = [[row.table.record(row.row) for row in questions[i].rows] for i in waiting]
+            texts = [batch[i].question.text for i in waiting]
+            records = [[row.table.record(row.number) for row in batch[i].rows] for i in waiting]
             for i, spans in zip(waiting, self.reader.read(texts, records, N_BEST), strict=True):
-                complete[i] = replace(questions[i], row_readings=spans)
+                complete[i] = replace(batch[i], row_readings=spans)
         return complete
 
     def _named(self, question: Question, passage: Passage) -> Passage:

@@ -39,30 +39,30 @@ class NearTable:
     """A table that a retrieved passage holds a part of.
 
     document: the document with the table.
-    table: the table.
+    text: the table.
     passage: the best such passage.
     context: the stems of the headings above it, of the title and of the file's name.
     """
 
     document: Document
-    table: TableText
+    text: TableText
     passage: Passage
     context: frozenset[str]
 
     def holds(self, span: Span) -> bool:
         """True for a span that touches the table."""
         return span.document_id == self.document.id and _overlap(
-            (span.start, span.end), (self.table.start, self.table.end)
+            (span.start, span.end), (self.text.start, self.text.end)
         )
 
     def is_in_header(self, span: Span) -> bool:
         """True for a span that begins in the names of the columns."""
-        bounds = self.table.bounds
-        return bool(bounds) and self.holds(span) and self.table.start <= span.start < bounds[0][0][0]
+        bounds = self.text.bounds
+        return bool(bounds) and self.holds(span) and self.text.start <= span.start < bounds[0][0][0]
 
     def cells(self, span: Span) -> list[tuple[int, int]]:
         """Row and column of the cells of the first row that a span touches; none in the header."""
-        bounds = self.table.bounds
+        bounds = self.text.bounds
         row = bisect_right(bounds, span.start, key=lambda cells: cells[0][0]) - 1
         if row < 0 or not self.holds(span):
             return []
@@ -71,39 +71,39 @@ class NearTable:
 
     def is_prose(self, row: int, column: int) -> bool:
         """True for a cell with more than a few words."""
-        return len(self.table.rows[row][column].split()) > MAX_WORDS
+        return len(self.text.rows[row][column].split()) > MAX_WORDS
 
     def cell(self, row: int, column: int) -> Span:
         """The span of the words of a cell."""
-        start, end = self.table.bounds[row][column]
-        words = self.table.rows[row][column]
+        start, end = self.text.bounds[row][column]
+        words = self.text.rows[row][column]
         is_part = self.document.text.startswith(words, start)
         return self._span(start, start + len(words) if is_part else end)
 
     def name(self, row: int, column: int) -> str:
         """The first cell of a row and the name of a column, as "Weir, Cost"; without what is empty."""
-        names = (self.table.rows[row][0] if column else "", self.table.columns[column])
+        names = (self.text.rows[row][0] if column else "", self.text.columns[column])
         return ", ".join(filter(None, names))
 
     def row(self, row: int) -> Span:
         """The span of a row."""
-        cells = self.table.bounds[row]
+        cells = self.text.bounds[row]
         return self._span(cells[0][0], max(end for _, end in cells))
 
     def around(self, row: int, column: int) -> TablePart:
         """A cell with the rows next to it."""
         first = max(0, row - N_AROUND)
-        rows = self.table.rows[first : row + N_AROUND + 1]
-        return TablePart(self.table.columns, tuple(map(tuple, rows)), row - first, column)
+        rows = self.text.rows[first : row + N_AROUND + 1]
+        return TablePart(self.text.columns, tuple(map(tuple, rows)), row - first, column)
 
     def record(self, row: int) -> Passage:
         """A row as a passage to read: each cell after the name of its column, below the headings."""
-        text, _ = self.table.record(row)
+        text, _ = self.text.record(row)
         return replace(self.passage, start=0, end=len(text), text=text)
 
     def column_at(self, row: int, span: Span) -> int | None:
         """The column in which a span of a record answers; of the first cell and another, the other."""
-        _, bounds = self.table.record(row)
+        _, bounds = self.text.record(row)
         touched = [column for column, *cell in bounds if _overlap(cell, (span.start, span.end))]
         return touched[len(touched) == 2] if touched else None
 
@@ -116,13 +116,13 @@ class TableRow:
     """A row that shares words with a question.
 
     table: its table.
-    row: its number.
+    number: its number in the table.
     is_best: no other row holds rarer ones.
     is_tie: nor does it alone.
     """
 
     table: NearTable
-    row: int
+    number: int
     is_best: bool
     is_tie: bool
 
@@ -155,7 +155,7 @@ class TableFinder:
 
     def results(self, question: str, tables: Sequence[NearTable]) -> list[TableResult]:
         """The best result of each table that has one, in their order."""
-        looked_up = [(near, look_up(question, near.table, near.context)) for near in tables]
+        looked_up = [(near, look_up(question, near.text, near.context)) for near in tables]
         results = [(near, result) for near, result in looked_up if result]
         return [
             TableResult(
@@ -173,10 +173,10 @@ class TableFinder:
         """The rows to read: those that hold the rarest terms of the question, of their table's rows."""
         weighed = []
         for near in tables:
-            held = self._held(question.content, near.table)
+            held = self._held(question.content, near.text)
             n_rows = Counter(chain.from_iterable(held.values()))
             for row, terms in held.items():
-                weight = sum(math.log1p(len(near.table.body) / n_rows[term]) for term in terms)
+                weight = sum(math.log1p(len(near.text.body) / n_rows[term]) for term in terms)
                 weighed.append((weight, near, row))
         weighed.sort(key=lambda each: -each[0])  # ties keep the order of the tables
         most = [each for each in weighed if each[0] == weighed[0][0]]

@@ -21,7 +21,7 @@ from ...reader.evidence import Calibration
 from ...reader.second_reader import SecondReader
 from ..answering.ask import Answerer
 from ..answering.mentions import answered
-from ..answering.reading import Findings, HitReader
+from ..answering.reading import HitReader, Material
 from ..open import open_encoded
 from ..understanding.question import Question
 from .corpus import read_questions
@@ -84,11 +84,11 @@ class AskedFolder:
         return records
 
 
-def all_read(answerer: Answerer, questions: Sequence[Question]) -> list[Findings]:
+def all_read(answerer: Answerer, questions: Sequence[Question]) -> list[Material]:
     """The hits of each question, all read, without tables."""
     hits = answerer.retriever.search([question.text for question in questions], answerer.options.k)
-    unread = [Findings(*pair) for pair in zip(questions, hits, strict=True)]
-    return HitReader(answerer.reader, answerer.analyzer).read_rest(unread)
+    unread = [Material(*pair) for pair in zip(questions, hits, strict=True)]
+    return HitReader(answerer.reader, answerer.analyzer).read_remaining(unread)
 
 
 @contextmanager

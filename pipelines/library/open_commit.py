@@ -71,7 +71,7 @@ class OpenCommit:
 
     digest: str
     snapshot: Snapshot
-    of_index: Analyzer
+    index_analyzer: Analyzer
     models: LoadedModels
     is_held: bool = False
     _retrievers: dict[tuple[object, ...], Retriever] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class OpenCommit:
     @cached_property
     def analyzer(self) -> Analyzer:
         """The analyzer for the languages of the commit."""
-        return self.of_index.in_languages(*languages_of(self.snapshot.postings()))
+        return self.index_analyzer.in_languages(*languages_of(self.snapshot.postings()))
 
     @cached_property
     def terms_of(self) -> Terms:
@@ -213,13 +213,13 @@ class OpenCommit:
         max_sentences: int = MAX_SENTENCES,
     ) -> Answerer | ModelAnswerer:
         """What answers questions: the built-in reader, and a model after it where that is the reader."""
-        first = self.answerer(options, on_progress=on_progress)
+        built_in = self.answerer(options, on_progress=on_progress)
         if not is_generator(options.reader):
-            return first
+            return built_in
         generator = None
         if not options.model.replay:
             generator = self.models.generator(options.reader, options.base_url)
-        return ModelAnswerer(first, generator, options, on_answer, max_sentences)
+        return ModelAnswerer(built_in, generator, options, on_answer, max_sentences)
 
     def answers(
         self,
@@ -230,7 +230,7 @@ class OpenCommit:
     ) -> list[Answer]:
         """One answer per question; a list of documents takes no model."""
         asked = [self.question(question, options.history) for question in questions]
-        if all(question.documents for question in asked):
+        if all(question.listed_words for question in asked):
             return [self.mentions(question, options.where) for question in asked]
         traces = answered(asked, self.asker(options, on_progress, on_answer))
         return [trace.answer for trace in traces]

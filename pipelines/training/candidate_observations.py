@@ -10,7 +10,7 @@ from ...eval.questions import is_right_shown
 from ...reader.evidence import Features
 from ..answering.ask import Answerer
 from ..answering.candidates import adds_words, answer_key, span_candidates, topic_section
-from ..answering.reading import Findings
+from ..answering.reading import Material
 from ..evaluation.asked_folders import AskedFolder, Wording, all_read
 
 
@@ -67,17 +67,17 @@ def observe(folder: AskedFolder, answerer: Answerer) -> list[Observation]:
     """
     observations = []
     for wording in folder.wordings:
-        [findings] = all_read(answerer, [folder.question(wording)])
-        observations.append(observation_of(answerer, wording, findings, folder.domain))
+        [material] = all_read(answerer, [folder.question(wording)])
+        observations.append(observation_of(answerer, wording, material, folder.domain))
     return observations
 
 
-def observation_of(asker: Answerer, wording: Wording, findings: Findings, domain: str) -> Observation:
+def observation_of(asker: Answerer, wording: Wording, material: Material, domain: str) -> Observation:
     """The observation of a question as it is searched and read."""
     question = wording.question
-    candidates = span_candidates(findings, asker.analyzer)
-    terms = findings.question.content
-    section = topic_section(terms, findings.hits, asker.snapshot.document, asker.analyzer) if terms else None
+    candidates = span_candidates(material, asker.analyzer)
+    terms = material.question.content
+    section = topic_section(terms, material.hits, asker.snapshot.document, asker.analyzer) if terms else None
     spans = [candidate.scored.span for candidate in candidates]
     same = _numbers([answer_key(span.text) for span in spans])
     places = [candidate.sentence for candidate in candidates]

@@ -98,9 +98,9 @@ def _cells(answerer: Answerer, question: Question) -> Iterator[list[tuple[CellFe
     """The candidates in the tables near a question, if there are any; all hits are read."""
     hits = answerer.retriever.search([question.text], answerer.options.k)[0]
     reader = HitReader(answerer.reader, answerer.analyzer)
-    [findings] = reader.read([answerer.findings(question, hits)])
-    spans = ranked_candidates(span_candidates(findings, answerer.analyzer), answerer.calibration)
-    if cells := cell_candidates(findings, spans, answerer.analyzer):
+    [material] = reader.read([answerer.material(question, hits)])
+    spans = ranked_candidates(span_candidates(material, answerer.analyzer), answerer.calibration)
+    if cells := cell_candidates(material, spans, answerer.analyzer):
         candidates = [each.candidate for each in cells if isinstance(each.candidate, CellCandidate)]
         yield [(each.features, each.result) for each in candidates]
 

@@ -13,7 +13,7 @@ from ...index.analysis import Analyzer
 from ...index.snapshot import Snapshot
 from ...retrieval.bm25 import idf_lucene
 from . import patterns
-from .documents import QUOTED, mentioned_words
+from .list_questions import QUOTED, mentioned_words
 from .spelling import FUNCTION_WORDS, spelling_of
 
 LIMIT = patterns.pattern("limits.limit")
@@ -64,7 +64,7 @@ class Question:
         return {*self._analyzer.question_terms(self.spelling.question)} & self.terms
 
     @cached_property
-    def documents(self) -> str:
+    def listed_words(self) -> str:
         """The words, if it asks for all documents that mention them; else ""."""
         asked = mentioned_words(self.spelling.uncorrected)
         return asked and (mentioned_words(self.text) or asked)
@@ -72,7 +72,9 @@ class Question:
     @cached_property
     def is_quoted(self) -> bool:
         """True if these words are in quotation marks, and mean exactly themselves."""
-        return bool(self.documents) and any(self.documents in named for named in QUOTED.findall(self.text))
+        return bool(self.listed_words) and any(
+            self.listed_words in named for named in QUOTED.findall(self.text)
+        )
 
     @cached_property
     def is_count(self) -> bool:

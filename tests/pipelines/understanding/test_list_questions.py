@@ -3,7 +3,7 @@
 import pytest
 
 from spanwise.corpora.datasets.folder_questions import everyday_wordings
-from spanwise.pipelines.understanding.documents import (
+from spanwise.pipelines.understanding.list_questions import (
     around,
     best_run,
     fit,

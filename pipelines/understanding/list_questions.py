@@ -4,9 +4,9 @@ Two linear models decide: whether a question is one, from the runs of its words,
 what is mentioned, from the words around each. Words that are frequent in the questions that they are fitted
 on are known by their stems, any other word is "·", and a quotation is '"', so that both judge the form of a
 question, not its topic. Words in quotation marks are what is mentioned. A negation makes it another question,
-as the list would be the opposite of what is asked. `documents.json` has the weights, which
+as the list would be the opposite of what is asked. `list_questions.json` has the weights, which
 
-    python -m spanwise.pipelines.understanding.documents --lists FILE … --others FILE …
+    python -m spanwise.pipelines.understanding.list_questions --lists FILE … --others FILE …
 
 fits anew. Each line of a file has a "question", one of `--lists` also its "phrase": the words that documents
 mention. The everyday wordings of other questions are fitted on, too.
@@ -28,7 +28,7 @@ from typing import Any
 from ...index.analysis import STOP_WORDS, Analyzer
 from . import patterns
 
-WEIGHTS = "documents.json"
+WEIGHTS = "list_questions.json"
 QUOTED = patterns.pattern("documents.quoted")
 NEGATION = patterns.pattern("negation.word")
 WORD = re.compile(r"\w(?:[\w.+#/’'&@-]*[\w+#])?|[^\w\s]")
@@ -86,7 +86,7 @@ class DocumentModels:
 
 @cache
 def shipped() -> DocumentModels:
-    """The models of `documents.json`."""
+    """The models of `list_questions.json`."""
     stored = json.loads((files(__package__) / WEIGHTS).read_text(encoding="utf-8"))
     asks = LinearModel(**stored["asks"])
     return DocumentModels(frozenset(stored["known"]), asks, LinearModel(**stored["mentioned"]))
@@ -210,7 +210,7 @@ def fit_linear(
 
 
 def main() -> None:
-    """Fits the models to the files of the command line and writes `documents.json`."""
+    """Fits the models to the files of the command line and writes `list_questions.json`."""
     from ...corpora.datasets.folder_questions import everyday_wordings, wording_key
 
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
