@@ -42,7 +42,7 @@ from spanwise.pipelines.library.loaded_models import DEFAULT_RETRIEVER
 from spanwise.pipelines.open import open_encoded
 from spanwise.reader.labels import LabelStore, label_pairs
 from spanwise.reader.load import load_reader
-from spanwise.reader.second_reader import SecondReader
+from spanwise.reader.reader_pair import ReaderPair
 from spanwise.reader.span_reader import pair_of
 from spanwise.types import Passage
 
@@ -93,7 +93,7 @@ def add_relevance(questions: Sequence[RankedQuestion], name: str, label: str, wo
     ValueError for a reader that gives none.
     """
     reader = load_reader(name)
-    if isinstance(reader, SecondReader):  # what it gives a passage depends on the others
+    if isinstance(reader, ReaderPair):  # what it gives a passage depends on the others
         for ranked in questions:
             [read] = reader.read([ranked.question], [ranked.passages])
             relevance = [max((span.relevance for span in spans), default=math.nan) for spans in read]

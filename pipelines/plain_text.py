@@ -107,7 +107,7 @@ def computed_from(computed: Computed) -> str:
     cells = [f"{each.document_id} ({each.count:,})" for each in computed.documents]
     cells = cells or [shown(cell) for cell in computed.cells]
     more = f", and {len(cells) - MAX_CELLS:,} more" if len(cells) > MAX_CELLS else ""
-    of = f"with “{computed.words}”:" if computed.words else f"{computed.operation} of"
+    of = f"with “{computed.words}”:" if computed.is_list else f"{computed.operation} of"
     return f"{of} {', '.join(cells[:MAX_CELLS])}{more}".rstrip(": ")
 
 

@@ -31,7 +31,7 @@ from .spans import MAX_CONTEXT_TOKENS, MAX_QUESTION_TOKENS, Split
 if TYPE_CHECKING:
     from torch import nn
 
-    from .second_reader import SecondReader
+    from .reader_pair import ReaderPair
     from .span_reader import SpanReader, SpanScores
 
 DELTA = READER
@@ -44,16 +44,16 @@ _UNANSWERABLE_DATA = re.compile(r"squad_?-?v?2", re.IGNORECASE)
 
 def load_reader(
     name: str = BUILTIN, device: str | None = None, split: Split = lambda text: ()
-) -> SpanReader | SecondReader:
+) -> SpanReader | ReaderPair:
     """The reader with this name: "builtin", "fast", a local folder, or a pinned Hugging Face name.
 
     `split` gives the sentences of a text, for a reader that scores them.
     """
     folder = reader_folder(name)
     if (folder / SECOND).is_file():
-        from .second_reader import SecondReader
+        from .reader_pair import ReaderPair
 
-        return SecondReader(load_span_reader(FAST, device, split), _second_reader(folder, device, split))
+        return ReaderPair(load_span_reader(FAST, device, split), _large_reader(folder, device, split))
     return load_span_reader(name, device, split)
 
 
@@ -149,7 +149,7 @@ def _delta_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     return SpanReader(scores, load_tokenizer(find_base()), digest, split=split)
 
 
-def _second_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
+def _large_reader(folder: Path, device: str | None, split: Split) -> SpanReader:
     """The larger reader, loaded when it first reads."""
     from ..models.cold_start import PostponedScores
     from ..models.tokenizer import load_tokenizer

@@ -14,7 +14,18 @@ from functools import cache, partial
 
 from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
-from spanwise.types import Answer, AnswerSpan, AskOptions, Computed, Document, Hit, Passage, Span, Spelling
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    AskOptions,
+    Citation,
+    Computed,
+    Document,
+    Hit,
+    Passage,
+    Span,
+    Spelling,
+)
 
 from ...corpora.lists import steps_at
 from ...corpora.passages import passages_at
@@ -465,3 +476,11 @@ def place_of(document_of: Callable[[str], Document], span: Span) -> Passage:
     """The passage of a span's words, whose page, line, label and headings are those of its start."""
     [place] = passages_at(document_of(span.document_id), [(span.start, span.end)])
     return place
+
+
+def citation_of(
+    number: int, span: Span, passage: Passage, document_of: Callable[[str], Document]
+) -> Citation:
+    """The citation of a span with its place."""
+    place = place_of(document_of, span)
+    return Citation(number, span, passage, place.page, place.line, place.label, place.heading)

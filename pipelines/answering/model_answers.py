@@ -37,11 +37,10 @@ from spanwise.types import (
 
 from ...index.analysis import STOP_WORDS, name_of
 from ...reader.generators.protocol import Generator
-from ...reader.protocol import Reader
 from ...reader.written import WrittenChecker
 from ..understanding.question import Question
 from ..understanding.spelling import spelling_of
-from .ask import Answerer, AnswerTrace, place_of, placed_span
+from .ask import Answerer, AnswerTrace, citation_of, placed_span
 from .filters import day_of
 from .prompts import (
     COMPUTED,
@@ -106,15 +105,6 @@ class ModelAnswerer:
     options: AskOptions
     on_answer: AnswerCallback = no_callback
     max_sentences: int = MAX_SENTENCES
-
-    @property
-    def reader(self) -> Reader:
-        """The built-in reader."""
-        return self.built_in.reader
-
-    def answer(self, questions: Sequence[str | Question]) -> list[Answer]:
-        """One answer per question."""
-        return [trace.answer for trace in self.trace(questions)]
 
     def trace(self, questions: Sequence[str | Question]) -> list[AnswerTrace]:
         """One answer per question, with the hits that were read last.
@@ -245,7 +235,7 @@ class ModelAnswerer:
     def _of_reply(
         self,
         asked: Question,
-        built_in: Answer,
+        answer: Answer,
         reply: Reply,
         prompt: Prompt,
         requests: Requests,
@@ -263,7 +253,7 @@ class ModelAnswerer:
             use=requests.use,
             status=reply.status if used else "none",
             passages=len(prompt.passages),
-            agrees=_agrees(built_in, used),
+            agrees=_agrees(answer, used),
             searches=tuple(searched),
             dropped=tuple(sentence for sentence in sentences if sentence.findings),
             requests=requests.n,
@@ -272,12 +262,12 @@ class ModelAnswerer:
         written = tuple(sentence for sentence in sentences if not sentence.findings)
         spans = [placed_span(document_of, _answer_span(each, reply.verdict)) for each in used]
         if spans:
-            built_in = replace(built_in, candidates=(), missing_terms=(), unread_files=0)
+            answer = replace(answer, candidates=(), missing_terms=(), unread_files=0)
         is_computed = any(each.is_computed for each in used)
         return replace(
-            built_in,
+            answer,
             best=None if is_computed else next(iter(spans), None),
-            computed=built_in.computed if is_computed else None,
+            computed=answer.computed if is_computed else None,
             parts=tuple(spans) if len(spans) > 1 and not is_computed else (),
             alternatives=(),
             otherwise=(),
@@ -401,18 +391,9 @@ def _citation(
     """The citation of a span, numbered in the order of first use in `cited`."""
     span = evidence.span
     if span not in cited:
-        place = place_of(document_of, span)
-        cited[span] = Citation(
-            len(cited) + 1,
-            span,
-            evidence.sentence.passage,
-            place.page,
-            place.line,
-            place.label,
-            place.heading,
-            evidence.match,
-            day_of(document_of(span.document_id)),
-        )
+        citation = citation_of(len(cited) + 1, span, evidence.sentence.passage, document_of)
+        day = day_of(document_of(span.document_id))
+        cited[span] = replace(citation, match=evidence.match, date=day)
     return cited[span]
 
 

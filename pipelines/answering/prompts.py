@@ -147,7 +147,7 @@ def make_prompt(
     instructions = INSTRUCTIONS.replace("{n}", str(max_sentences))
     sentences: dict[str, Sentence] = {}
     lines = []
-    if computed and computed.first and not computed.documents:
+    if computed and computed.first:
         words = f"{computed.value} ({computed_from(computed)})"
         first = computed.first
         sentences[COMPUTED] = Sentence(first.span, first.passage, words)

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.types import (
     QUOTE,
-    Citation,
     GeneratorUse,
     Hit,
     Overview,
@@ -42,7 +41,7 @@ from ..json_records import filter_record, hit_record, spelling_record, written_r
 from ..plain_text import language_hint, shown
 from ..understanding.patterns import pattern
 from ..understanding.question import Question
-from .ask import N_NEAREST, place_of
+from .ask import N_NEAREST, citation_of
 from .filters import count_unread, day_of
 from .prompts import Sentence, sentences_of
 
@@ -73,7 +72,6 @@ class Quoter:
     commit: OpenCommit
     options: SummaryOptions
     sentences: list[SummarySentence] = field(default_factory=list, init=False)
-    _numbers: dict[Span, int] = field(default_factory=dict, init=False)
 
     def answer(self, spelling: Spelling, hits: Sequence[Hit]) -> None:
         """Quote what answers the question."""
@@ -97,9 +95,10 @@ class Quoter:
 
     def put(self, quote: Sentence) -> None:
         """Quote a sentence of a document, unless it is quoted already."""
-        if quote.span not in self._numbers:
-            cited = (self._citation(quote),)
-            self.sentences.append(SummarySentence(quote.span.text, cited, is_quote=True))
+        if all(each.citations[0].span != quote.span for each in self.sentences):
+            document_of = self.commit.snapshot.document
+            citation = citation_of(len(self.sentences) + 1, quote.span, quote.passage, document_of)
+            self.sentences.append(SummarySentence(quote.span.text, (citation,), is_quote=True))
 
     def _choose(self, question: str, sentences: Sequence[Sentence], answers: list[int]) -> None:
         """Quote the sentence with the answer, then relevant ones in document order; each cites itself.
@@ -131,14 +130,6 @@ class Quoter:
         scores = reader.sentence_scores(question, [group[0].passage for group in groups], places)
         logits = chain.from_iterable(scores)
         return [0.0 if math.isnan(logit) else 0.5 + 0.5 * math.tanh(logit / 2) for logit in logits]
-
-    def _citation(self, sentence: Sentence) -> Citation:
-        """The citation of a sentence, numbered in the order of first use."""
-        number = self._numbers.setdefault(sentence.span, len(self._numbers) + 1)
-        place = place_of(self.commit.snapshot.document, sentence.span)
-        return Citation(
-            number, sentence.span, sentence.passage, place.page, place.line, place.label, place.heading
-        )
 
 
 def choose_sentences(terms: Sequence[Sequence[str]], relevance: Sequence[float], most: int) -> list[int]:
@@ -216,7 +207,8 @@ def summary(
 def _written(commit: OpenCommit, options: SummaryOptions, spelling: Spelling) -> Summary:
     """The summary that a model writes."""
     asker = commit.asker(replace(options, reader=options.generator), max_sentences=options.max_sentences)
-    [answer] = asker.answer([Question(spelling, commit.snapshot, commit.analyzer)])
+    [trace] = asker.trace([Question(spelling, commit.snapshot, commit.analyzer)])
+    answer = trace.answer
     sentences = answer.written
     if not sentences and answer.best:
         quoter = Quoter(commit, options)

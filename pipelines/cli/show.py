@@ -325,7 +325,7 @@ def _show_computed(computed: Computed) -> None:
         )
     if computed.near:
         _show_dim(f"\n{len(computed.near)} more by meaning, without these words: {', '.join(computed.near)}")
-    if computed.first and not computed.documents:
+    if computed.first and not computed.is_list:
         _show_dim(f"  {computed_from(computed)}: {place(computed.first)}{_confidence(computed.first)}")
 
 

@@ -18,7 +18,7 @@ from ...corpora.datasets.folder_questions import domains_of, everyday_wordings, 
 from ...eval.calibration import aurc, expected_calibration_error, threshold_at
 from ...eval.questions import FolderQuestion, QuestionRecord
 from ...reader.evidence import Calibration
-from ...reader.second_reader import SecondReader
+from ...reader.reader_pair import ReaderPair
 from ..answering.ask import Answerer
 from ..answering.mentions import answered
 from ..answering.reading import HitReader, Material
@@ -121,8 +121,8 @@ def asked_folders(
             reader = RecordedReader(plain.reader, Recording(run / f"readings-{domain}.jsonl"))
             answerer = replace(plain, retriever=retriever, reader=reader)
             small = None
-            if isinstance(plain.reader, SecondReader):
-                alone = RecordedReader(plain.reader.first, Recording(run / f"small-{domain}.jsonl"))
+            if isinstance(plain.reader, ReaderPair):
+                alone = RecordedReader(plain.reader.small, Recording(run / f"small-{domain}.jsonl"))
                 small = replace(answerer, reader=alone)
             asked.append(AskedFolder(domain, wordings, answerer, small))
         yield asked

@@ -19,7 +19,7 @@ from spanwise.types import Hit, Passage, PassageMass, ScoredSpan
 from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.protocol import Reader
-from ...reader.second_reader import SecondReader
+from ...reader.reader_pair import ReaderPair
 from ...reader.span_reader import context_of
 from ...retrieval.protocol import Retriever
 from .results import whole_lines
@@ -103,7 +103,7 @@ class RecordedReader:
         self.answers_null = getattr(reader, "answers_null", True)
         self._reader = reader
         self._recording = recording
-        self._reads_alone = not isinstance(reader, SecondReader)
+        self._reads_alone = not isinstance(reader, ReaderPair)
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5

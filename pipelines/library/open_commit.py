@@ -173,7 +173,7 @@ class OpenCommit:
         self, options: AskOptions, calibrated: bool = True, on_progress: ProgressCallback = no_progress
     ) -> Answerer:
         """Everything that answering needs; `calibrated=False` leaves out the fitted confidence."""
-        from ...reader.second_reader import SecondReader
+        from ...reader.reader_pair import ReaderPair
 
         on_progress("models", 0, 0)
         if is_generator(options.reader):
@@ -198,9 +198,9 @@ class OpenCommit:
             tables=self.tables,
             on_progress=on_progress,
         )
-        if calibration and calibration.sure is not None and isinstance(reader, SecondReader):
-            alone = self.models.calibration(FAST, reader.first.digest, retriever.name)
-            small = replace(answerer, reader=reader.first, calibration=alone)
+        if calibration and calibration.sure is not None and isinstance(reader, ReaderPair):
+            alone = self.models.calibration(FAST, reader.small.digest, retriever.name)
+            small = replace(answerer, reader=reader.small, calibration=alone)
             answerer = replace(answerer, small=small)
         self._answerer = (key, answerer)
         return answerer

@@ -8,7 +8,7 @@ import pytest
 
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.evaluation.recorded import RecordedReader, RecordedRetriever, Recording
-from spanwise.reader.second_reader import SecondReader
+from spanwise.reader.reader_pair import ReaderPair
 from spanwise.types import PassageMass, ScoredSpan
 
 QUESTIONS = ["Who built the mill?", "When does the tram run?"]
@@ -37,7 +37,7 @@ class Counted:
         return [[spans(passage)[:n_best] for passage in group] for group in passages]
 
 
-class Pair(Counted, SecondReader):
+class Pair(Counted, ReaderPair):
     """A reader that reads only some passages of a question."""
 
 

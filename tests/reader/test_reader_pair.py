@@ -10,7 +10,7 @@ from spanwise.models import model_files
 from spanwise.models.model_files import FAST, find_base, model_digest, reader_folder
 from spanwise.models.tokenizer import load_tokenizer
 from spanwise.reader.load import load_reader
-from spanwise.reader.second_reader import N_PASSAGES, SHARE, SecondReader
+from spanwise.reader.reader_pair import N_PASSAGES, SHARE, ReaderPair
 from spanwise.reader.span_reader import SpanReader
 from spanwise.reader.spans import Window, WindowLogits
 from spanwise.types import Passage
@@ -43,7 +43,7 @@ class Scripted(SpanReader):
 
 def test_the_most_relevant_passages_are_read_again_and_the_others_give_no_span():
     second = Scripted(added=100)
-    [reading] = SecondReader(Scripted(), second).read(["who?"], [[*map(passage, range(21))]], 1)
+    [reading] = ReaderPair(Scripted(), second).read(["who?"], [[*map(passage, range(21))]], 1)
     assert second.asked == [[*range(21 - N_PASSAGES, 21)]]
     assert [number for number, spans in enumerate(reading) if spans] == second.asked[0]
     assert reading[20][0].relevance == (20 + 120) / 2
@@ -62,21 +62,21 @@ def test_logits_are_averaged_where_both_cut_a_text_alike(monkeypatch, text, adde
     monkeypatch.delenv("SPANWISE_READER")
     second = Scripted(best=1, logit=2)
     second.tokenizer = load_tokenizer(reader_folder("builtin"))
-    [[[best]]] = SecondReader(Scripted(added, logit=4), second).read(["what?"], [[passage(0, text)]], 1)
+    [[[best]]] = ReaderPair(Scripted(added, logit=4), second).read(["what?"], [[passage(0, text)]], 1)
     assert best.span.text == answer
     assert best.score == pytest.approx(score)
 
 
 def test_what_the_small_reader_has_read_is_not_read_again():
     first = Scripted()
-    both = SecondReader(first, Scripted())
-    both.first.read(["who?"], [[passage(1)]], 2)
+    both = ReaderPair(first, Scripted())
+    both.small.read(["who?"], [[passage(1)]], 2)
     both.read(["who?"], [[passage(1), passage(2)]], 2)
     assert first.asked == [[1], [2]]
 
 
 def test_a_question_is_read_as_among_others():
-    both = SecondReader(Scripted(), Scripted())
+    both = ReaderPair(Scripted(), Scripted())
     groups = [[passage(1), passage(2)], [], [passage(3)]]
     together = both.read(["a?", "b?", "c?"], groups, 1)
     assert together == [both.read([q], [group], 1)[0] for q, group in zip("abc", groups, strict=True)]
@@ -98,9 +98,7 @@ def test_the_built_in_reader_is_the_fast_one_without_the_larger_file_or_on_deman
 def test_both_readers_are_named_in_the_digest(monkeypatch):
     monkeypatch.delenv("SPANWISE_READER")
     assert model_digest("builtin", "reader") != model_digest(FAST, "reader")
-    assert (
-        SecondReader(Scripted(), Scripted(digest="2")).digest != SecondReader(Scripted(), Scripted()).digest
-    )
+    assert ReaderPair(Scripted(), Scripted(digest="2")).digest != ReaderPair(Scripted(), Scripted()).digest
 
 
 @pytest.mark.reliability
@@ -109,8 +107,8 @@ def test_the_larger_reader_reads_what_is_said_in_other_words(monkeypatch):
     texts = ["The boiler is in the cellar. It is oiled in May.", "No warm air: check the thermostat valve."]
     passages = [passage(number, text) for number, text in enumerate(texts)]
     both = load_reader("builtin")
-    assert isinstance(both, SecondReader)
-    assert isinstance(both.second, SpanReader)
+    assert isinstance(both, ReaderPair)
+    assert isinstance(both.large, SpanReader)
     [[oiled, valve]] = both.read(["What should I look at if the heater only blows cold?"], [passages], 1)
     assert valve[0].relevance > oiled[0].relevance
     assert "valve" in valve[0].span.text

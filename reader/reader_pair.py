@@ -27,32 +27,35 @@ N_KEPT = 1_000  # passages of the small reader, which may be asked for again
 SHARE = 0.4  # of the small model in the logits of a passage that it finds relevant
 
 
-class SecondReader:
-    """A small reader and a larger one; see `reader.protocol.Reader`."""
+class ReaderPair:
+    """A small reader and a larger one; see `reader.protocol.Reader`.
 
-    def __init__(self, first: SpanReader, second: SpanReader) -> None:
-        self.first = first
-        first.n_kept = N_KEPT
-        self.second = second
-        self.digest = hashlib.sha256(f"{first.digest} {second.digest} {SHARE}".encode()).hexdigest()
-        self.answers_null = first.answers_null
+    The small one keeps its logits: what it has read alone is not read again.
+    """
+
+    def __init__(self, small: SpanReader, large: SpanReader) -> None:
+        self.small = small
+        small.n_kept = N_KEPT
+        self.large = large
+        self.digest = hashlib.sha256(f"{small.digest} {large.digest} {SHARE}".encode()).hexdigest()
+        self.answers_null = small.answers_null
 
     def read(
         self, questions: Sequence[str], passages: Sequence[Sequence[Passage]], n_best: int = 5
     ) -> list[list[list[ScoredSpan]]]:
         """The n best spans of the most relevant N_PASSAGES of each question; none of the others."""
-        once = self.first.readings(questions, passages)
-        rough = [[self.first.spans(reading, 1) for reading in group] for group in once]
+        once = self.small.readings(questions, passages)
+        rough = [[self.small.spans(reading, 1) for reading in group] for group in once]
         chosen = [most_relevant(spans) for spans in rough]
         groups = [[group[i] for i in some] for group, some in zip(passages, chosen, strict=True)]
-        twice = self.second.readings(questions, groups)
+        twice = self.large.readings(questions, groups)
         readings: list[list[list[ScoredSpan]]] = [[[] for _ in group] for group in passages]
         for q, some in enumerate(chosen):
             for i, second in zip(some, twice[q], strict=True):
                 [best] = rough[q][i]
                 readings[q][i] = [
                     replace(span, relevance=(span.relevance + best.relevance) / 2, yes=best.yes)
-                    for span in self.second.spans(mixed(once[q][i], second), n_best)
+                    for span in self.large.spans(mixed(once[q][i], second), n_best)
                 ]
         return readings
 
