@@ -3,7 +3,7 @@
 For a document of the user's choice, also the stage at which it dropped out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -281,19 +281,15 @@ def _verdict(
 ) -> tuple[str, str, str]:
     """The stage, the reason and the advice for an indexed document that the filter includes."""
     answer = trace.answer
-    primary = [answer.primary] if answer.primary else []
-    same_words = [other for span in primary for other in span.also_in]
     for stage, reason, spans in (
-        ("answer", "it is the answer", primary),
-        ("answer", "it is a part of the answer", answer.parts),
-        ("answer", "it has the words of the answer, too", same_words),
+        ("answer", "it has the answer", [answer.primary]),
+        ("answer", "it has a part of the answer", answer.parts),
         ("alternative", "it has another version of the answer", answer.otherwise),
+        ("alternative", "it has another answer", answer.alternatives),
     ):
-        if document_id in _documents(spans):
+        same_words = [each for span in spans if span for each in (span, *span.also_in)]
+        if any(each.span.document_id == document_id for each in same_words):
             return stage, reason, ""
-    for number, other in enumerate(answer.alternatives, start=1):
-        if document_id in _documents([other, *other.also_in]):
-            return "alternative", f"it is number {number} of the other answers", ""
     if is_candidate:
         return _not_shown(trace, document_id)
     n_read = len(trace.readings)
@@ -328,7 +324,3 @@ def _not_shown(trace: AnswerTrace, document_id: str) -> tuple[str, str, str]:
     declined = "; the question was declined" if trace.answer.no_answer else ""
     place = f"candidate {names.index(document_id) + 1} of {len(names)}"
     return "outscored", f"its best span is {place}: one of {names[0]} ranks above it{declined}", ""
-
-
-def _documents(spans: Iterable[AnswerSpan]) -> set[str]:
-    return {span.span.document_id for span in spans}
