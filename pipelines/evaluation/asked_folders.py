@@ -48,20 +48,18 @@ class AskedFolder:
     domain: its name.
     wordings: each question, followed by its everyday wordings.
     answerer: answers with the defaults, without a calibration.
-    small: the same with the small reader of a pair; None for a reader alone.
     """
 
     domain: str
     wordings: Sequence[Wording]
     answerer: Answerer
-    small: Answerer | None
 
     def record(self, on_progress: ProgressCallback = no_progress) -> None:
         """Searches for all questions and reads all hits, where that is not recorded yet."""
         for begin in range(0, len(self.wordings), QUESTIONS_AT_ONCE):
             on_progress(f"questions about {self.domain}", begin, len(self.wordings))
             batch = [self.question(wording) for wording in self.wordings[begin : begin + QUESTIONS_AT_ONCE]]
-            for answerer in filter(None, (self.small, self.answerer)):
+            for answerer in filter(None, (self.answerer.small, self.answerer)):
                 all_read(answerer, batch)
 
     def question(self, wording: Wording) -> Question:
@@ -74,8 +72,8 @@ class AskedFolder:
         """The judged answer to each question with these calibrations, as `ask` gives it."""
         options = replace(self.answerer.options, threshold=threshold)
         answerer = replace(self.answerer, calibration=calibration, options=options)
-        if self.small and small:
-            alone = replace(answerer, reader=self.small.reader, calibration=small)
+        if answerer.small:
+            alone = replace(answerer, reader=answerer.small.reader, calibration=small)
             answerer = replace(answerer, small=alone)
         records = []
         for wording in self.wordings:
@@ -120,11 +118,10 @@ def asked_folders(
             retriever = RecordedRetriever(plain.retriever, hits, plain.snapshot, documents)
             reader = RecordedReader(plain.reader, Recording(run / f"readings-{domain}.jsonl"))
             answerer = replace(plain, retriever=retriever, reader=reader)
-            small = None
             if isinstance(plain.reader, ReaderPair):
                 alone = RecordedReader(plain.reader.small, Recording(run / f"small-{domain}.jsonl"))
-                small = replace(answerer, reader=alone)
-            asked.append(AskedFolder(domain, wordings, answerer, small))
+                answerer = replace(answerer, small=replace(answerer, reader=alone))
+            asked.append(AskedFolder(domain, wordings, answerer))
         yield asked
 
 

@@ -132,15 +132,15 @@ def fit_folders(
 ) -> tuple[Calibration, dict[str, FoldFit]]:
     """The calibration fitted on all folders, and for each one that of the others, all with one threshold."""
     answerer = asked[0].answerer
-    is_pair = asked[0].small is not None
+    is_pair = asked[0].answerer.small is not None
     ends_early = getattr(answerer.reader, "answers_null", True) and not is_pair  # which reads all at once
     observations = []
     alone = []
     for number, folder in enumerate(asked):
         on_progress("folders scored", number, len(asked))
         observations.append(observe(folder, folder.answerer))
-        if folder.small:
-            alone.append(observe(folder, folder.small))
+        if folder.answerer.small:
+            alone.append(observe(folder, folder.answerer.small))
     names = ", ".join(folder.domain for folder in asked)
     every = [*chain.from_iterable(observations)]
     fitted_on = f"{len(every)} questions about {names}, {retriever}"

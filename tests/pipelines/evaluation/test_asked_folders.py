@@ -24,7 +24,7 @@ def test_answers_are_those_of_ask_also_of_a_small_reader_that_is_sure(library, s
     answerer = asker(library, ("Ada Rook", 3.0, 1.0))
     small = asker(library, ("1811", 2.0, 1.0))
     pair = replace(by_margin(0.5), sure=sure, hopeless=-1.0)
-    asked = AskedFolder("mills", [Wording(QUESTION, False)], answerer, small)
+    asked = AskedFolder("mills", [Wording(QUESTION, False)], replace(answerer, small=small))
     [record] = asked.decided(pair, by_margin(0.5))
     assert record.prediction == expected
     [declined] = asked.decided(pair, by_margin(0.5), threshold=0.99)

@@ -188,7 +188,7 @@ def test_the_candidates_shown_are_those_that_ask_shows(library):
     asked = asker(library, *script, calibration=by_margin(0.99), dedupe=False)
     question = FolderQuestion("q", "Who built the tram?", "factoid", ("Ada Rook",), ("mill.md",), True)
     [answer] = asked.answer([question.question])
-    [observation] = observe(AskedFolder("mills", [Wording(question, False)], asked, None), asked)
+    [observation] = observe(AskedFolder("mills", [Wording(question, False)], asked), asked)
     shown = [is_right_shown(question, each.span, each.passage, sentence_spans) for each in answer.candidates]
     assert shown == [True, False]
     assert list(shown_candidates(observation, by_margin(0.99))) == shown
@@ -276,5 +276,5 @@ def test_an_answer_from_a_table_or_a_list_of_documents_counts(folder, indexed, t
         asked = asker(library, ("weir", 3.0, 1.0), ("Bo", 1.0, 3.0))
         wordings = [Wording(question, False), Wording(absent, True)]
         fits = {"mills": FoldFit(by_margin(0.5))}
-        figures = held_out_answers([AskedFolder("mills", wordings, asked, None)], fits)
+        figures = held_out_answers([AskedFolder("mills", wordings, asked)], fits)
     assert (figures["right"], figures["plain"]["right"], figures["everyday"]["false"]) == (1, 1, 1)
