@@ -26,7 +26,7 @@ from spanwise.types import (
     SyncReport,
 )
 
-from .plain_text import asked, language_hint, shown
+from .plain_text import asked, language_hint, shown, shown_sentence
 
 if TYPE_CHECKING:
     from .answering.explain import Explanation, ScoreBreakdown, StageRank
@@ -250,6 +250,35 @@ def search_record(result: SearchResult) -> Record:
         **filter_record(result.scope),
         **partial_record(result.left_out),
     }
+
+
+def summary_record(summary: Summary) -> Record:
+    """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal.
+
+    The key `overview` is present only without a question.
+    """
+    return {
+        "question": summary.question,
+        "understood": summary.understood,
+        "outcome": summary.outcome,
+        "sentences": [sentence_record(sentence) for sentence in summary.sentences],
+        "dropped": [sentence_record(sentence) for sentence in summary.dropped],
+        "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},
+        "passages": summary.passages,
+        "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
+        "retriever": summary.retriever,
+        "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
+        **({"overview": asdict(summary.overview)} if summary.overview else {}),
+        **spelling_record(summary),
+        "unread_files": summary.unread_files,
+        "hint": language_hint(summary.question) if summary.is_refusal else "",
+        **filter_record(summary.scope),
+    }
+
+
+def sentence_record(sentence: SummarySentence) -> Record:
+    """The JSON of a sentence."""
+    return {**written_record(sentence), "display": shown_sentence(sentence)}
 
 
 def partial_record(left_out: str) -> dict[str, str]:

@@ -19,9 +19,8 @@ from pydantic import Field
 from spanwise.errors import SpanwiseError
 from spanwise.types import Filter, SearchOptions, SummaryOptions
 
-from .answering.summarize import summary_record
 from .folders import resolve_document_id
-from .json_records import Record, answer_record, quote_record, search_record
+from .json_records import Record, answer_record, quote_record, search_record, summary_record
 from .library.library import Library
 from .library.loaded_models import chosen_reader
 

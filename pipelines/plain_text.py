@@ -9,7 +9,17 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from spanwise.types import Answer, AnswerSpan, Computed, Passage, Span, Spelling, Summary
+from spanwise.types import (
+    Answer,
+    AnswerSpan,
+    Computed,
+    Overview,
+    Passage,
+    Span,
+    Spelling,
+    Summary,
+    SummarySentence,
+)
 
 from ..corpora.front_matter import TEMPLATES, inner_suffix, without_tags
 from ..corpora.readers.markup import read_markdown
@@ -27,6 +37,7 @@ ENGLISH = "the built-in models read English; for another language see `spanwise 
 EXAMPLE = "who built the weir bridge?"
 BULLET = re.compile(r"\A[-*+•▪◦‣·●]\s+(?=\D)")
 INLINE = re.compile(r"</?(?:a|b|code|em|i|kbd|mark|s|small|span|strong|su[bp]|u)\b", re.I)
+MAX_LINE = 150  # characters of a line of an overview
 MAX_STEPS = 15  # that are shown
 PLACEHOLDER = re.compile(r"<(?!(?:[bipu]|br|code|div|em|hr|kbd|li|pre|strong|su[bp]|t[dhr])>)\w+>", re.I)
 # Remains of a link, an emphasis or a table that a quote cuts.
@@ -127,6 +138,11 @@ def shown(quote: Span | Passage) -> str:
     return display(quote.readable, quote.document_id)
 
 
+def shown_sentence(sentence: SummarySentence) -> str:
+    """The words of a sentence in one line; a quote is shown without markup."""
+    return shown(sentence.citations[0].span) if sentence.is_quote else " ".join(sentence.text.split())
+
+
 def version(answer: AnswerSpan) -> str:
     """The document of a version of an answer, with its date if that is known."""
     return f"{answer.span.document_id}{f' ({answer.date})' * bool(answer.date)}"
@@ -141,6 +157,27 @@ def step_lines(steps: Sequence[Span]) -> list[str]:
     """
     lines = [f"{number}. {shown(step)}" for number, step in enumerate(steps[:MAX_STEPS], start=1)]
     return [*lines, f"and {len(steps) - MAX_STEPS} more"] if len(steps) > MAX_STEPS else lines
+
+
+def overview_lines(overview: Overview) -> list[str]:
+    """The overview as it is printed, in at most 25 lines."""
+    formats = ", ".join(f"{n} {name}" for name, n in overview.formats.items())
+    lines = [f"documents: {overview.documents:,} ({formats}), passages: {overview.passages:,}"]
+    if overview.dates:
+        lines.append(f"dates: {' to '.join(overview.dates)}")
+    for entry in overview.entries:
+        n_documents = f"{entry.documents} documents" if entry.documents > 1 else ""
+        n_passages = f"{entry.passages} passage{'s' * (entry.passages > 1)}"
+        facts = ", ".join(filter(None, [entry.title, n_documents, n_passages, " to ".join(entry.dates)]))
+        line = f"{entry.name or './'}  {facts}"
+        if len(overview.entries) == 1:
+            return [*lines, line, *(f"  {heading}" for heading in entry.headings)]
+        line = ": ".join(filter(None, (line, "; ".join(entry.headings))))
+        lines.append(line if len(line) <= MAX_LINE else line[:MAX_LINE].rpartition(" ")[0] + " …")
+    n_unlisted = overview.documents - sum(entry.documents for entry in overview.entries)
+    if n_unlisted:
+        lines.append(f"documents not listed: {n_unlisted}")
+    return lines
 
 
 def chat_text(answer: Answer | Summary) -> Cited:

@@ -13,10 +13,10 @@ import time
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from spanwise.types import (
     QUOTE,
@@ -37,8 +37,7 @@ from ...eval.quantities import values_in
 from ...index.schema import Description
 from ...index.snapshot import Snapshot
 from ..folders import Root, resolve_document_id
-from ..json_records import filter_record, hit_record, spelling_record, written_record
-from ..plain_text import language_hint, shown
+from ..plain_text import shown
 from ..understanding.patterns import pattern
 from ..understanding.question import Question
 from .ask import N_NEAREST, citation_of
@@ -56,7 +55,6 @@ NUMBER_ASKED = pattern("asks.number")
 MAX_SIMILARITY = 0.8  # of the terms of two sentences that are both chosen
 MIN_TERMS = 6  # of a complete sentence
 MAX_ENTRIES = 20  # of an overview; also headings of an entry
-MAX_LINE = 150  # characters
 
 
 @dataclass(slots=True)
@@ -320,58 +318,3 @@ def _period(documents: Sequence[Description]) -> tuple[str, ...]:
     """The first and the last day in metadata or names of documents; one day if they are the same."""
     days = list(filter(None, map(day_of, documents)))
     return tuple(sorted({min(days), max(days)})) if days else ()
-
-
-def overview_lines(overview: Overview) -> list[str]:
-    """The overview as it is printed, in at most 25 lines."""
-    formats = ", ".join(f"{n} {name}" for name, n in overview.formats.items())
-    lines = [f"documents: {overview.documents:,} ({formats}), passages: {overview.passages:,}"]
-    if overview.dates:
-        lines.append(f"dates: {' to '.join(overview.dates)}")
-    for entry in overview.entries:
-        n_documents = f"{entry.documents} documents" if entry.documents > 1 else ""
-        n_passages = f"{entry.passages} passage{'s' * (entry.passages > 1)}"
-        facts = ", ".join(filter(None, [entry.title, n_documents, n_passages, " to ".join(entry.dates)]))
-        line = f"{entry.name or './'}  {facts}"
-        if len(overview.entries) == 1:
-            return [*lines, line, *(f"  {heading}" for heading in entry.headings)]
-        line = ": ".join(filter(None, (line, "; ".join(entry.headings))))
-        lines.append(line if len(line) <= MAX_LINE else line[:MAX_LINE].rpartition(" ")[0] + " …")
-    n_unlisted = overview.documents - sum(entry.documents for entry in overview.entries)
-    if n_unlisted:
-        lines.append(f"documents not listed: {n_unlisted}")
-    return lines
-
-
-def summary_record(summary: Summary) -> dict[str, Any]:
-    """The JSON of `summarize --json`; `nearest` are passages to look at when the summary is a refusal.
-
-    The key `overview` is present only without a question.
-    """
-    return {
-        "question": summary.question,
-        "understood": summary.understood,
-        "outcome": summary.outcome,
-        "sentences": [sentence_record(sentence) for sentence in summary.sentences],
-        "dropped": [sentence_record(sentence) for sentence in summary.dropped],
-        "generator": {**asdict(summary.generator), "digest": summary.generator.digest or None},
-        "passages": summary.passages,
-        "nearest": [hit_record(hit) for hit in summary.nearest] if summary.is_refusal else [],
-        "retriever": summary.retriever,
-        "timings_ms": {stage: round(value, 2) for stage, value in summary.timings_ms.items()},
-        **({"overview": asdict(summary.overview)} if summary.overview else {}),
-        **spelling_record(summary),
-        "unread_files": summary.unread_files,
-        "hint": language_hint(summary.question) if summary.is_refusal else "",
-        **filter_record(summary.scope),
-    }
-
-
-def shown_sentence(sentence: SummarySentence) -> str:
-    """The words of a sentence in one line; a quote is shown without markup."""
-    return shown(sentence.citations[0].span) if sentence.is_quote else " ".join(sentence.text.split())
-
-
-def sentence_record(sentence: SummarySentence) -> dict[str, Any]:
-    """The JSON of a sentence."""
-    return {**written_record(sentence), "display": shown_sentence(sentence)}

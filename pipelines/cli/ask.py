@@ -25,9 +25,8 @@ from spanwise.types import (
     SummaryOptions,
 )
 
-from ..answering.summarize import summary_record
 from ..folders import user_cache
-from ..json_records import answer_record, explanation_record, quote_record, search_record
+from ..json_records import answer_record, explanation_record, quote_record, search_record, summary_record
 from ..library.library import Library
 from ..library.loaded_models import command
 from ..plain_text import chat_text, one_line, visible

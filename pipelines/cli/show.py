@@ -32,7 +32,6 @@ from spanwise.types import (
     TablePart,
 )
 
-from ..answering.summarize import overview_lines, shown_sentence
 from ..parsing.pool import default_workers
 from ..plain_text import (
     asked,
@@ -40,9 +39,11 @@ from ..plain_text import (
     display,
     language_hint,
     one_line,
+    overview_lines,
     reading_note,
     refusal,
     shown,
+    shown_sentence,
     step_lines,
     unread_note,
     visible,

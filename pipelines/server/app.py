@@ -45,9 +45,8 @@ from ...corpora.folder import MAX_BYTES, read_regular
 from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf import MAX_WIDTH
 from ...index.pages import recognised_page
-from ..answering.summarize import summary_record
 from ..folders import file_of
-from ..json_records import Record as Json, answer_record, explanation_record, search_record
+from ..json_records import Record as Json, answer_record, explanation_record, search_record, summary_record
 from ..library.library import Library
 from ..library.loaded_models import chosen_reader
 from ..parsing.pool import PageDrawer

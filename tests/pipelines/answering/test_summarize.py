@@ -9,8 +9,9 @@ from helpers.scripted_reader import read_by
 
 import spanwise
 from spanwise.errors import DocumentNotFound, IndexEmpty
-from spanwise.pipelines.answering.summarize import choose_sentences, summary_record
+from spanwise.pipelines.answering.summarize import choose_sentences
 from spanwise.pipelines.cli.options import say_what_is_sent
+from spanwise.pipelines.json_records import summary_record
 from spanwise.types import Filter
 
 TEXTS = {
