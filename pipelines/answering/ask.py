@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 
-from spanwise.errors import QuestionEmpty
 from spanwise.options import ProgressCallback, no_progress
 from spanwise.types import (
     Answer,
@@ -63,14 +62,6 @@ MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
 ADDED_MARGIN = 0.2  # by which the threshold is higher where a passage has only words that a conversation adds
-
-
-def checked_question(question: str) -> str:
-    """The question without white space around it, "?" for a lone surrogate; QuestionEmpty if it is empty."""
-    question = question.encode("utf-8", "replace").decode("utf-8")
-    if not question.strip():
-        raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')
-    return question.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,6 +233,7 @@ class Answerer:
     # Answering
 
     def _answer(self, material: Material, ranked: Sequence[RankedCandidate]) -> Answer:
+        """The answer without places; a refusal with unread passages is a draft."""
         asked = material.question
         spelling = asked.spelling
         shown = self._shown(material, ranked)

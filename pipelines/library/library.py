@@ -40,7 +40,6 @@ from ...index.ann import RECALL
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
-from ..answering.ask import Answerer, checked_question
 from ..folders import Root, confined, list_roots, read_roots, roots_setting, with_folders, without_folders
 from .answer_cache import CACHE_NAME, AnswerCache, Result, result_key
 from .loaded_models import (
@@ -54,10 +53,11 @@ from .loaded_models import (
     command,
     model_setting,
 )
-from .open_commit import OpenCommit, OpenCommits, document_of
+from .open_commit import OpenCommit, OpenCommits, checked_question, document_of
 
 if TYPE_CHECKING:
     from ...retrieval.protocol import Encoder, Retriever
+    from ..answering.ask import Answerer
     from ..answering.conversation import Conversation
     from ..answering.explain import Explanation
     from ..answering.model_answers import ModelAnswerer
@@ -351,10 +351,9 @@ class Library:
         options = replace(options or AskOptions(), **changes)
         with self._commits.current() as commit:
             asked = commit.question(checked_question(question), options.history)
-            commit.hold()
             stages = commit.stages(options)
             answerer = commit.answerer(options)
-        return explained(answerer, asked, stages, document, self.roots, self.sync_command)
+            return explained(answerer, asked, stages, document, self.roots, self.sync_command)
 
     def summarize(
         self,
@@ -390,7 +389,7 @@ class Library:
     def answerer(
         self, options: AskOptions | None = None, *, calibrated: bool = True, **changes: Any
     ) -> Answerer:
-        """The built-in reader with all it needs, over the last commit, which stays readable.
+        """A reader that proposes spans, with all it needs, over the last commit, which stays readable.
 
         Nothing is cached. `changes` are fields of `AskOptions`. `calibrated=False` leaves out the fitted
         confidence.

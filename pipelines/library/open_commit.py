@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from threading import RLock
 from typing import TYPE_CHECKING, Any, cast
 
-from spanwise.errors import DocumentNotFound
+from spanwise.errors import DocumentNotFound, QuestionEmpty
 from spanwise.types import (
     Answer,
     AnswerCallback,
@@ -133,7 +133,10 @@ class OpenCommit:
         on_progress: ProgressCallback = no_progress,
         rule: DuplicateRule | None = None,
     ) -> Retriever:
-        """The retriever of these options, with re-ranking and deduplication; IndexEmpty without passages."""
+        """The retriever of these options, with re-ranking, deduplication and the topic of a conversation.
+
+        IndexEmpty without passages.
+        """
         below, reranker = self.models.split(options, self.default_retriever)
         retriever = self._built(below, options.exact)
         if reranker:
@@ -357,3 +360,11 @@ def document_of(snapshot: Snapshot, document_id: str) -> Document:
     except ValueError:
         nearest = nearest_ids(document_id, snapshot.document_ids())
         raise DocumentNotFound(f"no document has the id {document_id!r}{nearest}") from None
+
+
+def checked_question(question: str) -> str:
+    """The question without white space around it, "?" for a lone surrogate; QuestionEmpty if it is empty."""
+    question = question.encode("utf-8", "replace").decode("utf-8")
+    if not question.strip():
+        raise QuestionEmpty('the question is empty: ask something, such as "who built the weir bridge?"')
+    return question.strip()
