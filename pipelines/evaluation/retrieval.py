@@ -365,17 +365,17 @@ def _with_answer(
     record: QuestionRecord, answer: Answer, hits: Sequence[Hit], calibrated: bool
 ) -> QuestionRecord:
     """The record with the answer; a question without any passage has confidence 0."""
-    shown = answer.best or answer.best_rejected
-    prediction = "" if answer.best is None else answer.best.text
+    shown = answer.primary or answer.best_rejected
+    prediction = answer.computed.value if answer.computed else answer.text
     exact, f1 = _exact_f1(record, prediction)
     scores = {**record.scores, "exact_abstaining": exact, "f1_abstaining": f1}
     if record.answerable:
         exact, f1 = _exact_f1(record, "" if shown is None else shown.text)
         retrieved = any(hit.passage.document_id in record.documents for hit in hits)
-        answered = float(answer.best is not None)
+        answered = float(not answer.no_answer)
         scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
     else:
-        scores["declined"] = float(answer.best is None)
+        scores["declined"] = float(answer.no_answer)
     no_confidence = 0.0 if calibrated else None
     return replace(
         record,

@@ -10,12 +10,18 @@ from helpers.squad import CONTEXTS, Scripted, small_squad, written
 
 from spanwise.corpora.datasets.beir import read_beir
 from spanwise.errors import IndexNotFound
+from spanwise.eval.questions import QuestionRecord
 from spanwise.pipelines.evaluation.corpus import document_library, paragraph_documents, text_document
 from spanwise.pipelines.evaluation.results import ResultFolder
-from spanwise.pipelines.evaluation.retrieval import evaluate_open, evaluate_retrieval, rank_documents
+from spanwise.pipelines.evaluation.retrieval import (
+    _with_answer,
+    evaluate_open,
+    evaluate_retrieval,
+    rank_documents,
+)
 from spanwise.reader import load
 from spanwise.reader.evidence import FEATURES, Calibration
-from spanwise.types import Hit, Passage
+from spanwise.types import Answer, Computed, Hit, Passage
 
 COPY = "Ada Rook is named on a stone of the mill that she built."
 
@@ -34,6 +40,12 @@ def test_a_run_has_the_figures_and_the_ranking_of_each_query(toy: Path, tmp_path
     assert first.documents == ("1",)
     assert first.scores["RR"] == 1.0
     assert (tmp_path / "out/runs/bm25.trec").read_text().startswith("1 Q0 1 1 ")
+
+
+def test_a_computed_value_is_an_answer() -> None:
+    asked = QuestionRecord("bm25", "q", "How many?", {}, answerable=False)
+    record = _with_answer(asked, Answer("How many?", computed=Computed("count", "2", (), None)), (), True)
+    assert (record.prediction, record.scores["declined"]) == ("2", 0.0)
 
 
 def test_retrievers_stand_side_by_side(toy: Path, run, encoder_folder: str) -> None:
