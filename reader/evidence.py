@@ -74,7 +74,7 @@ class CellFeatures:
     score: of that result.
     has_rival: another table has another result.
     unexplained: a word of the question means nothing in the table.
-    n_unexplained: the number of such words, halved.
+    n_unexplained: half of the number of such words, of which three count.
     computed: it is no text of the table.
     several: it has more than one value.
     in_quoted_table: it is looked up in the table that the reader quotes in a passage.

@@ -207,22 +207,23 @@ class Answer:
     Attributes:
         question: the question as typed.
         best: the best answer; None for a computed value, a list of documents, and a declined question.
-        alternatives: other answers, best first.
+        alternatives: other answers, best first; none beside a cell or a computed value.
         documents_searched: the number of documents searched.
         passages_searched: the number of passages searched.
         passages_read: the number of best hits that were read.
-        rejected: the nearest spans of a declined question, best first.
+        rejected: the best spans of a declined question, whatever their confidence.
         missing_terms: up to eight words of a declined question that no document mentions.
-        nearest: the best hits.
+        nearest: the best passages, also of an answered question.
         retriever: the name of the retriever.
         timings_ms: milliseconds by stage.
         scope: what the filter selects; None without a filter.
         cached: the answer comes from the cache; the time is that of the look-up.
-        threshold: minimum confidence of an answer; None without a calibration.
+        threshold: minimum confidence of this answer: a user's, or the fitted one; None without a calibration.
         passages_unread: the number of further hits, unread because the answer was sure without them.
-        parts: the answers of several passages to a question for several things, `best` first.
+        parts: several answers, `best` first: of passages, if the question asks for several things; the cells
+            of several rows; or all spans that a model cites.
         candidates: up to two spans worth a look when the question is declined. A section whose heading the
-            question names comes first, without a confidence. None without a calibration.
+            question names comes first, without a confidence. Empty without a calibration.
         searched_for: misspelled words, each with the word that was searched instead.
         is_unknown: no content word of the question occurs in the documents.
         left_out: what was not searched, such as "7 of 8 shards"; "" for nothing.
@@ -230,12 +231,12 @@ class Answer:
         computed: a value computed from a table, or a list of documents, instead of `best`; else None.
         steps: for a question how to do something or for several things, the whole list at the best answer.
         understood: the question that is asked of the documents, where a conversation changes it; else "".
-        table: the rows around `best`, if it is a cell that was looked up; else None.
+        table: the rows around `best`, if it is a cell of a table; else None.
         written: the sentences of a model, checked, with the spans that they cite; `best` is the first span.
         model: how a model answered; None for an answer of the reader.
         failure: why the built-in reader answers in place of a model; else "".
-        otherwise: what other versions of the sentence of `best` say, in other documents or earlier in the
-            same one, newest first; see their `date`.
+        otherwise: what other versions of the sentence or cell of `best` say, in other documents or in the
+            same one: those of the time that is asked for, in force and newest first; see their `date`.
         note: what a reader of the answer should know about it, in a sentence; "" for nothing.
     """
 

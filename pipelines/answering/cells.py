@@ -67,7 +67,7 @@ def cell_candidates(
 
 
 def in_tables(span: Span, tables: Sequence[NearTable]) -> bool:
-    """True for a span in cells or in the header of a table; those of prose are none."""
+    """True for a span in the header of a table, or in a cell that is not prose."""
     return any(
         table.is_in_header(span) or any(not table.is_prose(*cell) for cell in table.cells(span)[:1])
         for table in tables
