@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import spanwise
+from spanwise.pipelines.answering.candidates import SpanCandidate
 from spanwise.reader.evidence import SHARED_PASSAGES, EarlyExit
 from spanwise.types import AskOptions
 
@@ -50,7 +51,7 @@ def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
                     candidate.scored.span.start,
                 ): candidate.features.log_probability
                 for candidate in candidates
-                if candidate.scored.passage.id in best and candidate.cells is None
+                if candidate.scored.passage.id in best and isinstance(candidate, SpanCandidate)
             }
         )
     return by_question
