@@ -42,14 +42,15 @@ def answered(questions: Sequence[str | Question], asker: Answerer | ModelAnswere
     """The answer to each question as `ask` gives it: a list of documents, or what the asker answers."""
     built_in = asker.built_in if isinstance(asker, ModelAnswerer) else asker
     asked = [Question.of(question, built_in.snapshot, built_in.analyzer) for question in questions]
-    others = iter(asker.trace([question for question in asked if not question.listed_words]))
+    others = [question for question in asked if not question.listed_words]
+    rest = iter(asker.trace(others) if others else ())
     traces = []
     for question in asked:
         if question.listed_words:
             answer = mentions(question, built_in.snapshot, built_in.analyzer, built_in.selection)
             traces.append(AnswerTrace(answer, question.spelling, (), (), (), None))
         else:
-            traces.append(next(others))
+            traces.append(next(rest))
     return traces
 
 
