@@ -52,6 +52,7 @@ FAULT = "could not be recognised"  # in remarks, before the reason
 PAGE_WIDTH = 8.27  # inches of a picture that does not say how large it is
 MIN_DPI = 72
 TURNS = sorted((quarter / 4 for quarter in range(-12, 13)), key=abs)  # degrees
+LEVEL = 0.9  # of the differences at another turn suffice for a page that is not turned
 COARSE = 2  # pixels that are one when the turn is measured
 SURE = 0.6  # the certainty of a page without a remark
 MAX_TURNED_S = 25.0  # after which no other turn is tried
@@ -201,7 +202,7 @@ def turn_of(picture: Image) -> float:
         rows = np.asarray(coarse.rotate(degrees)).mean(axis=1)
         return float(np.square(np.diff(rows)).sum())
 
-    return max(TURNS, key=sharpness)
+    return max(TURNS, key=lambda degrees: sharpness(degrees) / (1.0 if degrees else LEVEL))
 
 
 # Engines

@@ -212,13 +212,16 @@ class ModelAnswerer:
     ) -> tuple[Reply, Prompt]:
         """The reply to a prompt; where a server cuts it, half of the passages are sent again."""
         document_of = cache(self.built_in.snapshot.document)
-        if self.generator is not None:
+        if self.generator is None:
+            passages = passages[: requests.recorded_passages(step)]
+        else:
             n_left = getattr(self.generator, "context_tokens", CONTEXT_TOKENS) - MAX_TOKENS - HEAD_TOKENS
             passages = fitting(passages, self.generator.count_tokens, n_left) or passages[:1]
         while True:
             prompt = make_prompt(
                 asked.spelling.uncorrected, passages, document_of, self.max_sentences, trace.answer.computed
             )
+            requests.n_passages = len(passages)
             record, completion = requests.object(step, prompt.messages, SCHEMA, ("status", "answer"))
             n_words = sum(len(_WORD.findall(message["content"])) for message in prompt.messages)
             if not (completion.is_cut or 0 < completion.tokens_in < n_words):

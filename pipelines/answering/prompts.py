@@ -325,6 +325,7 @@ class Requests:
     use: the tokens of all of them.
     n: their number.
     seconds: the time that they took.
+    n_passages: the number of passages in the last prompt.
     """
 
     def __init__(self, generator: Generator | None, options: ModelOptions, question: str) -> None:
@@ -337,6 +338,7 @@ class Requests:
         self.use = GeneratorUse(name, generator.digest if generator else "")
         self.n = 0
         self.seconds = 0.0
+        self.n_passages = 0
 
     def reply(self, step: str, messages: Sequence[Message], schema: Mapping[str, Any]) -> Completion:
         """The whole reply of a step, such as "answer"; GenerationFailed at a limit and for a failure."""
@@ -384,6 +386,10 @@ class Requests:
                 f"{self.use.name} does not answer in JSON but with {completion.text[:60]!r}"
             ) from None
 
+    def recorded_passages(self, step: str) -> int | None:
+        """The number of passages that a recorded prompt had; None if it is not known."""
+        return self.replies.get((self.question, step), {}).get("passages")
+
     def _replayed(self, step: str) -> Completion:
         record = self.replies.get((self.question, step))
         if record is None:
@@ -398,7 +404,8 @@ class Requests:
             if not path.stat().st_size:
                 lines.write(json.dumps({"note": NOTE}) + "\n")
             head = {"question": self.question, "step": step, "model": self.use.name}
-            lines.write(json.dumps({**head, **asdict(completion)}) + "\n")
+            whole = {**head, "passages": self.n_passages, **asdict(completion)}
+            lines.write(json.dumps(whole) + "\n")
 
 
 def _recorded(path: Path) -> dict[tuple[str, str], dict[str, Any]]:

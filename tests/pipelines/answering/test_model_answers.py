@@ -261,6 +261,7 @@ def test_replies_are_recorded_for_this_user_alone_and_replayed(library, tmp_path
     options = AskOptions(reader="openai:none", retriever="bm25", model=ModelOptions(replay=str(path)))
     again = library.ask(QUESTION, options)
     assert again.written == first.written
+    assert json.loads(path.read_text().splitlines()[1])["passages"] > 0
     assert again.model.use.name == "played"
     with pytest.raises(GenerationFailed, match="has no reply to 'Who sank"):
         library.ask("Who sank the mill?", options)
