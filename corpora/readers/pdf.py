@@ -70,6 +70,8 @@ BROKEN_NUMBER = re.compile(
     r"(?<![\d,])(?<!\d, )(\d{1,3}(?:,\d{3}){0,3},)\n(\d{3}(?:,\d{3}|\.\d+)*)"
     r"(?![\w,]*\d)(?!,? (?:and |or |to )?\d)[ \t]?\n?"
 )
+# An address that a line ends at a slash, and its next part.
+BROKEN_ADDRESS = re.compile(r"(\bhttps?://\S{1,200}/)\n(?=[^\s/]{1,60}/)")
 ADDRESS = ("@", ".", "/", ":")  # characters before the head
 ADDRESS_REST = re.compile(r"[.@/:]\w")
 # In "in- and output" and "Vor- und Nachname" the hyphen stands for a word.
@@ -230,7 +232,7 @@ def _longer(page: Page, recognised: RecognisedPage | None) -> Page:
 
 
 def rejoin_words(pages: Iterable[str]) -> list[str]:
-    """The pages with each broken word or number made whole on the line, or page, where it begins.
+    """The pages with each broken word, number or address made whole on the line, or page, where it begins.
 
     A PDF does not tell whether the hyphen at a line end belongs to the word. It does beside numbers, capitals
     and single letters, and in addresses. "co-\\noperate" keeps it if the document holds "co-operate", or
@@ -258,7 +260,8 @@ def rejoin_words(pages: Iterable[str]) -> list[str]:
         keep = not is_plain or is_compound or hyphenated.lower() in words
         return f"{hyphenated if keep else joined}{rest}{end}"
 
-    return BROKEN_NUMBER.sub(r"\1\2\n", BROKEN_WORD.sub(whole, text)).split(PAGE_END)
+    text = BROKEN_ADDRESS.sub(r"\1", BROKEN_WORD.sub(whole, text))
+    return BROKEN_NUMBER.sub(r"\1\2\n", text).split(PAGE_END)
 
 
 def find_headings(pdf: PdfDocument, text: str, page_starts: list[int]) -> list[Heading]:

@@ -182,6 +182,10 @@ def count(meaning: Interpretation) -> Result | None:
         mention = named
         meaning.explained.add(meaning.near)
         meaning.doubt += 0.3
+    amounts = [c for c in meaning.named_by("quantity", meaning.columns) if table.kinds[c] in NUMERIC]
+    if is_row and not mention and amounts:
+        meaning.explained.add(meaning.near)  # what the row is
+        return meaning.result("look up", exact, amounts[0], 0.3)
     if mention:
         column = mention.column
         doubt = 0.2

@@ -154,6 +154,7 @@ def test_the_probabilities_of_all_first_tokens_and_none_add_up_to_one():
         ("It is $1,250.50 at most", "250", "$1,250.50"),
         ("a fee of 1,\n250 crowns", "250", "1,\n250"),
         ("From 10:30, 45% off", "45", "45%"),
+        ("the key code is 4471#", "4471", "4471#"),
         ("Call +44 20 7946 0958 now", "7946", "+44 20 7946 0958"),
         ("He said “keep off” there", "keep off”", "keep off"),
         ("He said 'don't go' there", "said 'don", "said 'don't go'"),

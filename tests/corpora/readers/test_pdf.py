@@ -256,6 +256,7 @@ def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None
             "rooms 101,\n102 and 103, 1, 2,\n300 in\n1998,\n1999",
             "rooms 101,\n102 and 103, 1, 2,\n300 in\n1998,\n1999",
         ),
+        ("at https://x.org/\n2024/a, https://x.org/\nNext", "at https://x.org/2024/a, https://x.org/\nNext"),
         ("end-\n\nnext", "end-\n\nnext"),
         ("the coun-\fcil, which\fmet-\f\fal", "the council,\fwhich\fmet-\f\fal"),
     ],

@@ -240,3 +240,8 @@ def test_numbers_of_rows_are_not_added_up():
 def test_a_month_may_be_digits(form):
     text = f"Month | Water | Gas\n{form.format(3)} | 12 | 30\n{form.format(4)} | 11 | 31"
     assert asked("How much gas was used in March 2023?", text).values == ("30",)
+
+
+def test_a_quantity_counts_what_its_row_is():
+    text = "Item | Shelf | Qty\nLantern | C4 | 14\nWhistle | D2 | 120"
+    assert asked("How many whistles are there?", text).values == ("120",)
