@@ -39,7 +39,7 @@ def with_versions(
     if not ranked or not _is_single(ranked[0]):
         return list(ranked)
     best = ranked[0]
-    others = _versions(best, ranked[1:], analyzer)
+    others = _versions(best, ranked[1:], question, analyzer)
     if not others:
         return list(ranked)
     choice = _Choice(question, cache(document_of), analyzer)
@@ -51,10 +51,11 @@ def with_versions(
 
 
 def _versions(
-    best: RankedCandidate, others: Sequence[RankedCandidate], analyzer: Analyzer
+    best: RankedCandidate, others: Sequence[RankedCandidate], question: Question, analyzer: Analyzer
 ) -> list[RankedCandidate]:
-    """The best candidate of each other version."""
-    around = _around(best, analyzer)
+    """The best candidate of each other version, which has all numbers around the best answer."""
+    around = _around(best, question, analyzer)
+    numbers = {term for term in around if term.isdecimal()}
     if len(around) < MIN_TERMS:
         return []
     words_of_best = answer_key(best.candidate.scored.span.readable)
@@ -64,9 +65,9 @@ def _versions(
         if key == words_of_best or not _are_alike(best, other):
             continue
         is_inside = _document(other) == _document(best)
-        around_other = _around(other, analyzer)
+        around_other = _around(other, question, analyzer)
         shared = len(around & around_other) / len(around | around_other)
-        if shared >= (MIN_SHARED_INSIDE if is_inside else MIN_SHARED):
+        if numbers <= around_other and shared >= (MIN_SHARED_INSIDE if is_inside else MIN_SHARED):
             versions.setdefault(key, other)
     return list(versions.values())
 
@@ -83,8 +84,11 @@ def _is_single(ranked: RankedCandidate) -> bool:
     return result is None or (len(result.result.cells) == 1 and not result.result.is_computed)
 
 
-def _around(ranked: RankedCandidate, analyzer: Analyzer) -> frozenset[str]:
-    """The terms of the sentence besides the answer, without numbers; of a cell those of its names."""
+def _around(ranked: RankedCandidate, question: Question, analyzer: Analyzer) -> frozenset[str]:
+    """The terms of the sentence besides the answer; of a cell those of its names.
+
+    Of the numbers in a sentence those of the question.
+    """
     candidate = ranked.candidate
     if ranked.result:
         name = ranked.result.table.name(*ranked.result.result.cells[0])
@@ -92,7 +96,8 @@ def _around(ranked: RankedCandidate, analyzer: Analyzer) -> frozenset[str]:
     start = candidate.scored.span.start - candidate.sentence.start
     sentence = candidate.sentence.readable
     rest = f"{sentence[: max(0, start)]} {sentence[start + len(candidate.scored.span.text) :]}"
-    return frozenset(term for term in analyzer.question_terms(rest) if not term.isdecimal())
+    terms = analyzer.question_terms(rest)
+    return frozenset(term for term in terms if term in question.terms or not term.isdecimal())
 
 
 def _document(ranked: RankedCandidate) -> str:

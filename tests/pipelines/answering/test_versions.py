@@ -85,3 +85,12 @@ def test_rows_of_a_table_are_no_versions_of_each_other(tmp_path):
         library.sync(vectors=False)
         answer = answer_to(library, "What is the deposit on TH-1?")
         assert (answer.best.text, answer.otherwise) == ("150", ())
+
+
+def test_a_sentence_with_another_number_is_no_version(tmp_path):
+    for number in (6, 7):
+        (tmp_path / f"{number}.txt").write_text(f"The lantern number {number} hangs on hook {number * 7}.")
+    with spanwise.open(tmp_path, cache=False) as library:
+        library.sync(vectors=False)
+        answer = answer_to(library, "On which hook does lantern number 6 hang?")
+        assert ("42" in answer.best.text, answer.otherwise) == (True, ())
