@@ -95,9 +95,9 @@ def without_spelling() -> None:
 
 def without_lists() -> None:
     """No question is one for a list of documents."""
-    from spanwise.pipelines.understanding import documents
+    from spanwise.pipelines.understanding import list_questions
 
-    documents.MIN_LOGIT = math.inf
+    list_questions.MIN_LOGIT = math.inf
 
 
 def without_section() -> None:
@@ -208,7 +208,7 @@ class Asked:
         library = self.library(self.folder(row["folder"]) / subfolder, row["folder"], vectors=False)
         with library.reading() as snapshot:
             question = Question.of(row["question"], snapshot, library.analyzer)
-            if not question.documents:
+            if not question.listed_words:
                 return None
             answer = mentions(question, snapshot, library.analyzer, None)
         return {each.document_id for each in answer.computed.documents} if answer.computed else None
