@@ -25,8 +25,8 @@ MAX_UNKNOWN = 0.3  # share of the characters of a readable page
 FEW_UNKNOWN = 0.05
 MAX_UNMAPPED = 0.5
 DIGITS = re.compile(r"[\S\r]{0,20}[0-9][\S\r]{0,20}")  # with the characters next to them
-# A word whose letters are spaced out, such as "T O T A L", but no row of letters.
-SPACED = re.compile(r"(?<!\S)(?!(?i:a b c))(?:[^\W\d_] ){3,}[^\W\d_](?!\w)")
+# A word in capitals whose letters are spaced out, such as "T O T A L", but no row of letters.
+SPACED = re.compile(r"(?<!\S)(?!A B C)(?:[A-ZÀ-ÖØ-Þ] ){3,}[A-ZÀ-ÖØ-Þ](?!\w)")
 SMALL = 0.85  # times the size of type, of raised and lowered digits
 MIN_RISE = 0.12  # times the size of type
 MIN_FALL = 0.06
