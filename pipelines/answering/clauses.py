@@ -40,9 +40,11 @@ def named_clauses(
     Each with the number of other words that it asks for and that do not name the document; the lowest first.
     """
     labels = clause_labels(question.text)
+    if not labels:
+        return []
     rest = [token.word for token in analyzer.tokens(NAMED.sub(" ", question.text)) if token.word not in SAYS]
     clauses = []
-    for document_id in dict.fromkeys(hit.passage.document_id for hit in hits if labels):
+    for document_id in dict.fromkeys(hit.passage.document_id for hit in hits):
         document = document_of(document_id)
         if bounds := clause_in(document, labels):
             names = {*analyzer.name_terms(document_id), *analyzer.terms(document.title)}

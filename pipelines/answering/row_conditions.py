@@ -36,11 +36,8 @@ RANGE_WORD = pattern("ranges.before")
 RANGE_TO = pattern("ranges.to")
 ONWARDS = pattern("ranges.onwards")
 ROWS_AT_END = pattern("ranges.rows_at_end")
-FOR_SINGLE_ROWS = (
-    asked.DIFFERENCE,
-    asked.AFTER,
-    asked.BEFORE,
-)  # what else "between", "after", "before" may mean
+# What else "between", "after" and "before" may mean.
+FOR_SINGLE_ROWS = (asked.DIFFERENCE, asked.AFTER, asked.BEFORE)
 
 
 @dataclass(frozen=True)
@@ -283,9 +280,10 @@ def _range_ends(question: TableQuestion, held: Sequence[Condition]) -> Iterator[
             place = places.pop()
             yield _range_end(question, condition.column, condition.tokens, order, (place, place))
             yield from _numbered(question, condition, order)
-    for column in table.of_kinds(ORDERED):
+    values = list(_values(question))
+    for column in table.of_kinds(ORDERED) if values else ():
         order = table.order(column)
-        for value, tokens in _values(question):
+        for value, tokens in values:
             if period := _period(value, order.values(), table.kinds[column]):
                 yield _range_end(question, column, tokens, order, period)
 
