@@ -25,10 +25,12 @@ WORD = re.compile(r"[^\W_]+")
 REACH = 24  # characters looked at on either side of a stop
 
 FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-# A list item, heading, quotation, table row or definition starts a block.
+# A line of a log, a chat or a file of settings begins with a date, a time, an address or "NAME=".
+ENTRY = re.compile(r"\[?(?:\d{1,4}(?:[-/.]\d{1,4}){2}|\d\d?:\d\d)\b|\w[\w.-]{0,30}=\S")
+# A list item, heading, quotation, table row, definition or entry starts a block.
 OPENS = re.compile(
     r"[ \t]*(?:[-+*•▪◦‣·●■][ \t]+\S|\(?(?:[0-9]{1,3}|[a-zA-Z])\)[ \t]|[0-9]{1,3}\.[ \t]|#{1,6}[ \t]|\|"
-    r"|[A-Z][\w /-]{0,30}:\s)"
+    rf"|[A-Z][\w /-]{{0,30}}:\s|{ENTRY.pattern})"
 )
 # After a heading, a row or a rule the next line starts a block.
 COMPLETE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||={3,}\s*\Z|-{3,}\s*\Z|\*{3,}\s*\Z)")

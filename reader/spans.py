@@ -58,11 +58,11 @@ PAIRS = (
     re.compile(r"(?<!\w)(['‘])(?=\w)((?:[^'‘’]|(?<=\w)['’](?=\w)){1,300})(['’])(?!\w)"),
 )
 
-# The end of a block: a line break before an empty line, a list item, a heading, a row of a table, a date, or
-# a key with its value. A block begins after the sign of its list item.
+# The end of a block: a line break before an empty line, a list item, a heading, a row of a table, a date, a
+# time, or a key with its value. A block begins after the sign of its list item.
 BLOCK_END = re.compile(
-    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||\d{1,4}[-/.]\d\d?[-/.]\d{2,4}\b"
-    r"|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$)))"
+    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||\[?(?:\d{1,4}(?:[-/.]\d{1,4}){2}|\d\d?:\d\d)\b"
+    r"|\w[\w.-]{0,30}=\S|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$)))"
 )
 ITEM_SIGN = re.compile(r"[\s#>|*+•-]*(?:\d{1,3}[.)] )?")
 

@@ -16,6 +16,7 @@ from spanwise.types import Bounds, Heading, blanked
 
 from ..decoding import decode
 from ..front_matter import front_matter, without_tags
+from ..sentences import ENTRY
 from .builder import TextBuilder, first_line, one_line, source_builder
 
 if TYPE_CHECKING:
@@ -122,11 +123,12 @@ HIDDEN_IN_TEX = re.compile(
 
 
 def read_text(data: bytes) -> TextBuilder:
-    """The document of a plain text file, titled by its first line."""
+    """The document of a plain text file, titled by its first line unless that is an entry of a log or the like."""
     decoded = decode(data)
     left_out = apart([*_hidden(decoded[0], UNREADABLE), *_commented_out(decoded[0][:MAX_SETTINGS])])
     title = first_line(blanked(decoded[0], left_out))
-    return source_builder("text/plain", decoded, title, left_out=left_out)
+    titles = [] if ENTRY.match(title) else [title]
+    return source_builder("text/plain", decoded, *titles, left_out=left_out)
 
 
 def read_markdown(data: bytes) -> TextBuilder:

@@ -57,6 +57,7 @@ BARE = source("fragments.bare", content=CONTENT)
 NAME = source("fragments.name")
 CLAUSE_END = pattern("turns.clause_end")
 SENTENCE_CASE = re.compile(r"\b[a-z]{5,}")  # in another heading a capital shows no name
+NUMBER = re.compile(r"\d")
 ADDED = re.compile(r" \([^()]*\)\Z")
 
 
@@ -152,7 +153,8 @@ def with_fragment(question: str, before: str) -> str:
     """The question before, with a fragment in the place of its counterpart; "" where there is none.
 
     They have the same preposition, or are two names, or the first words with a determiner, or one or two
-    words and what follows the verb. Else the counterpart is a pronoun, or the fragment is put at the end.
+    words and what follows the verb, and rather both have a number or neither. Else the counterpart is a
+    pronoun, or the fragment is put at the end.
 
     >>> with_fragment("And on Sundays?", "When does the mill open on Mondays?")
     'When does the mill open on Sundays?'
@@ -181,13 +183,21 @@ def with_fragment(question: str, before: str) -> str:
         forms.insert(0, f"((?-i:{NAME}))")
     elif not fragment["determiner"]:
         forms = [BARE, forms[1]] if n_words <= 2 else []
-    for place in filter(None, (re.search(form, body, re.I) for form in forms)):
+    for place in filter(None, (_counterpart(form, body, fragment["rest"]) for form in forms)):
         new = re.sub(r"\bones?$", place[1].split()[-1], new)
         # Added words belong to the pronoun.
         after = body if place[1].lower() in PRONOUN.split("|") else before
         whole = body[: place.start(1)] + new + after[place.end(1) :]
         return re.sub(r"\b(\w{3,40}) \1\b", r"\1", whole)
     return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if fragment["preposition"] else ""
+
+
+def _counterpart(form: str, body: str, fragment: str) -> re.Match[str] | None:
+    """The first place of this form, rather with a number if the fragment has one, and without if not."""
+    places = list(re.finditer(form, body, re.I))
+    has_number = bool(NUMBER.search(fragment))
+    alike = [place for place in places if bool(NUMBER.search(place[1])) == has_number]
+    return next(iter([*alike, *places]), None)
 
 
 @dataclass(slots=True)
