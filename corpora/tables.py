@@ -8,7 +8,7 @@ text says where its cells are. Of a huge CSV file only some rows are held: those
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, groupby, islice
 
 from spanwise.types import Bounds, Document, Passage, Table, blanked
 
@@ -115,12 +115,24 @@ def _over_pages(tables: Sequence[Table], page_starts: Sequence[int]) -> list[Tab
 def _of_rows(text: str, blocks: Iterable[Rows]) -> list[Table]:
     """Tables of rows whose header is found by its form."""
     tables = []
-    for rows in blocks:
+    for rows in chain.from_iterable(_side_by_side(text, block) for block in blocks):
         table_rows = _without_titles(rows)
         n_headers = count_headers([[text[start:end] for start, end in row] for row in table_rows[:SAMPLE]])
         if len(table_rows) > max(n_headers, 1):
             tables.append(_table(text, table_rows, n_headers))
     return tables
+
+
+def _side_by_side(text: str, rows: Rows) -> list[Rows]:
+    """The rows, or their parts beside empty columns if each part has a column of names and another one."""
+    filled = {column for row in rows for column, (start, end) in enumerate(row) if start < end}
+    width = max(filled, default=-1) + 1
+    columns = [list(group) for holds, group in groupby(range(width), filled.__contains__) if holds]
+    parts = [[row[group[0] : group[-1] + 1] for row in rows] for group in columns]
+    filled_parts = [[row for row in part if any(start < end for start, end in row)] for part in parts]
+    firsts = [text[slice(*row[0])].strip() for part in filled_parts for row in part]
+    are_tables = all(len(group) > 1 for group in columns) and not any(map(VALUE.fullmatch, firsts))
+    return filled_parts if len(columns) > 1 and are_tables else [rows]
 
 
 def _table(text: str, rows: Rows, n_headers: int) -> Table:

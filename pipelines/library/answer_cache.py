@@ -23,7 +23,7 @@ from ..json_records import rebuilt
 Result = TypeVar("Result", Answer, SearchResult)
 
 CACHE_NAME = "cache.sqlite"
-FORMAT = 9  # of the file: raise it when the meaning of a result changes
+FORMAT = 10  # of the file: raise it when the meaning of a result changes
 MAX_RESULTS = 4_000
 _SCHEMA = f"""
 PRAGMA journal_mode = WAL;

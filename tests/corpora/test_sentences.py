@@ -48,6 +48,19 @@ def test_a_short_line_before_a_capital_ends_a_block() -> None:
     assert sentences(text)[0] == "2 Methods"
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["12/03/2024, 09:17 - Emil: I can, after four", "12/03/2024, 09:18 - Rosa: Great, thank you"],
+        ["[00:00:15] Agnes: how heavy is it", "[00:00:17] Ruben: forty-two tonnes"],
+        ["192.0.2.7 GET /menu.html", "192.0.2.9 GET /lost.html"],
+        ["LOG_LEVEL=warn", "TIMEOUT_SECONDS=45"],
+    ],
+)
+def test_each_entry_of_a_log_a_chat_or_settings_stands_alone(lines: list[str]) -> None:
+    assert sentences("\n".join(lines)) == lines
+
+
 def test_lines_of_code_stand_alone() -> None:
     assert sentences("```\nlet a = 1;\n\nlet b = 2;\n```\nDone. Yes.") == [
         "```",

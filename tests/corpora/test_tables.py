@@ -67,6 +67,20 @@ def test_rows_of_another_width_are_another_table():
     ]
 
 
+def test_tables_beside_each_other_are_two():
+    text = "Staff |  |  | Vans | \nName | Role |  | Plate | Due\nPia | Baker |  | TK 4 | May\nJon | Driver |  |  | "
+    assert [(table.columns, len(table.rows)) for table in find_tables(document(text))] == [
+        (("Name", "Role"), 3),
+        (("Plate", "Due"), 2),
+    ]
+
+
+def test_numbers_behind_an_empty_column_are_of_the_same_table():
+    text = "Town | Mill |  | 2021 | 2022\nEskery | Low |  | 12 | 14\nHolm | High |  | 9 | 8"
+    [table] = find_tables(document(text))
+    assert len(table.columns) == 5
+
+
 def test_cells_of_csv_are_found_without_their_quotes():
     text = 'sep=;\nPlan;Note\n"Pro";"says ""all"""\n'
     table_document = build_document(read_csv(text.encode()), text.encode(), "a.csv")

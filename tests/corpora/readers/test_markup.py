@@ -71,6 +71,7 @@ def test_other_lines_are_not_headings_and_the_text_is_the_source(kind: str, sour
     [
         ("txt", "\n\n The mill \nwords", "The mill"),
         ("txt", "1\n00:00:01,000 --> 00:00:02,000\nHello there.\n", "Hello there."),
+        ("txt", "2024-05-02 03:11:07 started\n2024-05-02 03:12:40 retry\n", "notes"),
         ("adoc", "= The Mill\n\n== One\n", "The Mill"),
         ("adoc", "=== Sub\n\n== One\n", "Sub"),
         ("tex", r"\title{The \textbf{Mill}}\section{One}", "The Mill"),
