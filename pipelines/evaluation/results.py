@@ -4,7 +4,6 @@ A folder holds:
 
 settings.json     the command and its settings; a folder is resumed only with the same
 records.jsonl     one line for each system and question, see `eval.questions.QuestionRecord`
-runs/NAME.trec    the ranking of each system that ranks documents
 metrics.json      the figures of each system, written at the end
 metrics.md        the same as a table
 
@@ -16,13 +15,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import quote
 
 from spanwise.errors import DataMalformed
 from spanwise.version import __version__
@@ -34,7 +31,6 @@ from ...eval.significance import Alternative, Comparison, compare
 SETTINGS = "settings.json"
 RECORDS = "records.jsonl"
 
-Ranking = Sequence[tuple[str, float]]
 Figures = dict[str, dict[str, Any]]
 """The value of each measure, by the name of the system."""
 
@@ -61,7 +57,6 @@ class ResultFolder:
             whole_lines(path / RECORDS)
             results = cls.open(path)
             results._require(command, settings)
-            results._trim_runs()
             return results
         if path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise ValueError(f"{path} holds no evaluation: name a new or empty folder")
@@ -82,17 +77,13 @@ class ResultFolder:
             results._remember(read_records(path / RECORDS))
         return results
 
-    def add(self, records: Iterable[QuestionRecord], rankings: Mapping[str, Ranking] | None = None) -> None:
-        """Add these records; `rankings` are (document, score), best first, by question id."""
+    def add(self, records: Iterable[QuestionRecord]) -> None:
+        """Add these records."""
         records = list(records)
         self._remember(records)
-        if self.path is None:
-            return
-        for record in records:
-            if rankings and record.id in rankings:
-                lines = run_lines(record.id, rankings[record.id], record.system)
-                _append(self.run_path(record.system), lines)
-        _append(self.path / RECORDS, map(_line, records))
+        if self.path is not None:
+            with (self.path / RECORDS).open("a", encoding="utf-8") as file:
+                file.writelines(map(_line, records))
 
     def records(self, system: str | None = None) -> list[QuestionRecord]:
         """All records, or those of one system, in the order of `add`."""
@@ -112,12 +103,6 @@ class ResultFolder:
         text = markdown_table(*table_rows(systems))
         (self.path / "metrics.md").write_text(f"{text}\n", encoding="utf-8")
 
-    def run_path(self, system: str) -> Path:
-        """The path of the TREC run of a system."""
-        if self.path is None:
-            raise ValueError("these results are only in memory: name a folder for them")
-        return self.path / "runs" / f"{quote(system, safe='+@')}.trec"
-
     def _remember(self, records: Iterable[QuestionRecord]) -> None:
         for record in records:
             self._records.setdefault(record.system, {})[record.id] = record
@@ -132,37 +117,6 @@ class ResultFolder:
             if before != now:
                 change = f"{name} = {before!r:.200}, not {now!r:.200}"
                 raise ValueError(f"{self.path} was started with {change}: name another folder")
-
-    def _trim_runs(self) -> None:
-        """Drop rankings without a record, which an interrupted write leaves."""
-        for system, records in self._records.items():
-            run = self.run_path(system)
-            if run.exists():
-                ids = {trec_id(name) for name in records}
-                lines = run.read_text(encoding="utf-8").splitlines(keepends=True)
-                text = "".join(line for line in lines if line.split(" ", 1)[0] in ids)
-                run.write_text(text, encoding="utf-8")
-
-
-def run_lines(query: str, ranking: Ranking, tag: str) -> Iterator[str]:
-    """The lines of a query in a TREC run, best first: `qid Q0 docid rank score tag`, ranks from 1.
-
-    >>> list(run_lines("q1", [("d7", 2.5)], "bm25"))
-    ['q1 Q0 d7 1 2.5 bm25\\n']
-    """
-    for rank, (document, score) in enumerate(ranking, start=1):
-        yield f"{trec_id(query)} Q0 {trec_id(document)} {rank} {float(score)!r} {trec_id(tag)}\n"
-
-
-def trec_id(name: str) -> str:
-    """The id in a run, white space and "%" percent-encoded; ValueError: an empty one.
-
-    >>> trec_id("My notes/mill.md")
-    'My%20notes/mill.md'
-    """
-    if not name:
-        raise ValueError("an id is empty; a run cannot hold it")
-    return re.sub(r"[\s%]", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name)
 
 
 def read_records(path: Path) -> list[QuestionRecord]:
@@ -241,12 +195,6 @@ def _cell(value: Any) -> str:
 
 def _line(record: QuestionRecord) -> str:
     return json.dumps(asdict(record), ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _append(path: Path, lines: Iterable[str]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(lines)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -56,8 +56,9 @@ from .corpus import (
     paragraph_documents,
     text_document,
 )
-from .results import Figures, Ranking, ResultFolder, digest
+from .results import Figures, ResultFolder, digest
 
+Ranking = Sequence[tuple[str, float]]
 Asked = TypeVar("Asked", GoldQuestion, Query)
 
 DEFAULTS = AskOptions()
@@ -151,7 +152,7 @@ def evaluate_retrieval(
                     documents=tuple(document for document, grade in grades.items() if grade > 0),
                     timings_ms={"retrieve": result.ms},
                 )
-                results.add([record], {record.id: result.documents})
+                results.add([record])
     figures: Figures = {}
     for name in names:
         records = results.records(name)
@@ -214,7 +215,7 @@ def evaluate_open(
                     hits = result.hits[:k]
                     answer = asker.trace([question.text], [hits])[0].answer
                     record = _with_answer(record, answer, hits, asker.calibration is not None)
-                results.add([record], {record.id: result.documents})
+                results.add([record])
     figures = {name: open_figures(results.records(name)) for name in names}
     results.finish(figures)
     return figures

@@ -39,7 +39,6 @@ def test_a_run_has_the_figures_and_the_ranking_of_each_query(toy: Path, tmp_path
     assert first.question == "who built the mill"
     assert first.documents == ("1",)
     assert first.scores["RR"] == 1.0
-    assert (tmp_path / "out/runs/bm25.trec").read_text().startswith("1 Q0 1 1 ")
 
 
 def test_a_computed_value_is_an_answer() -> None:
