@@ -1,19 +1,8 @@
 """A reader's logits for pairs of question and passage, stored in a folder to train other readers.
 
-    labels.json        the format, and the digest of the reader
-    labels-NNNN.bin    appended records; each run that adds records has its own file
+`labels.sqlite` holds the digest of the reader and a row for each pair. A position is the index of a token in
+the passage. Numbers are in float16, little-endian.
 
-A record, in little-endian numbers; n positions and s sentences:
-
-    uint32             crc32 of all that follows
-    16 bytes           key: the first bytes of the sha256 of the reader's digest and the three texts, each
-                       preceded by its length in bytes
-    uint16 x 3         tokens of the passage, n, s
-    float16 x 3        relevance; start and end logit of "no answer"
-    uint16, float16 x n    positions and start logits, best first; then the same of end logits
-    float16 x s        support of each sentence
-
-A position is the index of a token in the passage. An incomplete last record, as after a kill, is ignored.
 Labels can train every reader whose tokenizer gives the same word pieces, whatever their ids. BERT's and
 MPNet's tokenizers differ for a text with a special token, such as [SEP] or <s>. So compare the number of
 tokens before use.
@@ -22,19 +11,17 @@ tokens before use.
 from __future__ import annotations
 
 import hashlib
-import json
-import mmap
-import struct
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
-from zlib import crc32
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spanwise.errors import DataMalformed, FormatTooNew, ModelMismatch
+from spanwise.errors import DataMalformed, ModelMismatch
 from spanwise.types import ProgressCallback, no_progress
 
 from .span_reader import SUPPORT, SpanReader
@@ -50,18 +37,18 @@ from .spans import (
     merged_logits,
 )
 
-MANIFEST = "labels.json"
-SHARDS = "labels-*.bin"
-FORMAT = 1
-N_BEST = 32  # positions of a record
+FILE = "labels.sqlite"
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS reader (digest TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS labels (
+    key BLOB PRIMARY KEY, n_tokens INTEGER, single BLOB,
+    start_positions BLOB, start_logits BLOB, end_positions BLOB, end_logits BLOB, support BLOB
+);
+"""
+KINDS = ("<u2", "<f2", "<u2", "<f2", "<f2")  # of the last columns
+N_BEST = 32  # positions of a label
 MAX_TOKENS = (1 << 16) - 1  # of a passage; positions of later ones are left out
 PAIRS_AT_ONCE = 256
-_HEAD = struct.Struct("<I16sHHH")  # crc32, key, tokens, n, s
-_CRC_BYTES = 4
-
-Shard = bytes | mmap.mmap
-Place = tuple[int, int]
-"""The number of a shard, and the position of a record in it in bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,81 +76,65 @@ class PairLabel:
 
 
 class LabelStore:
-    """The labels of one reader in a folder; opened or created by `open`."""
+    """The labels of one reader in a folder, all in memory; opened or created by `open`."""
 
-    def __init__(self, folder: Path, reader: str, shards: list[Shard], places: dict[bytes, Place]) -> None:
+    def __init__(self, folder: Path, reader: str, labels: dict[bytes, PairLabel]) -> None:
         self.folder = folder
         self.reader = reader
-        self._shards = shards
-        self._places = places
-        self._own_shard: Path | None = None
+        self._labels = labels
 
     @classmethod
     def open(cls, folder: Path, reader: str | None = None) -> Self:
         """The labels in a folder. Given the digest of a reader, a missing folder is created.
 
-        DataMalformed for missing or damaged labels, ModelMismatch for labels of another reader, FormatTooNew
-        for labels of a newer version.
+        DataMalformed for missing or damaged labels, ModelMismatch for labels of another reader.
         """
-        stored_reader = _stored_reader(folder / MANIFEST)
-        if stored_reader is None:
-            if reader is None:
-                raise DataMalformed(f"{folder} holds no labels. Make some with: spanwise train label")
-            folder.mkdir(parents=True, exist_ok=True)
-            unfinished = folder / f"{MANIFEST}.part"
-            unfinished.write_text(json.dumps({"format": FORMAT, "reader": reader}) + "\n", encoding="utf-8")
-            unfinished.replace(folder / MANIFEST)
-            stored_reader = reader
-        if reader is not None and reader != stored_reader:
+        path = folder / FILE
+        if reader is None and not path.is_file():
+            raise DataMalformed(f"{folder} holds no labels. Make some with: spanwise train label")
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with _database(path) as database:
+                database.executescript(SCHEMA)
+                database.execute(
+                    "INSERT INTO reader SELECT ? WHERE NOT EXISTS (SELECT * FROM reader)", [reader]
+                )
+                [stored_reader] = database.execute("SELECT digest FROM reader").fetchone()
+                labels = {key: _label(*row) for key, *row in database.execute("SELECT * FROM labels")}
+        except (sqlite3.DatabaseError, ValueError, TypeError) as error:
+            raise DataMalformed(f"{path} cannot be read: {error}. Remove it to start anew") from error
+        if reader not in (None, stored_reader):
             raise ModelMismatch(
-                f"{folder} holds the labels of another reader ({stored_reader[:12]}, not {reader[:12]}): "
+                f"{folder} has the labels of another reader ({stored_reader[:12]}, not {str(reader)[:12]}): "
                 "name another folder, or remove it"
             )
-        shards: list[Shard] = []
-        places: dict[bytes, Place] = {}
-        for path in sorted(folder.glob(SHARDS)):
-            if path.stat().st_size:
-                with path.open("rb") as file:
-                    shard = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                for key, position in _records(shard, path):
-                    places[key] = (len(shards), position)
-                shards.append(shard)
-        return cls(folder, stored_reader, shards, places)
+        return cls(folder, stored_reader, labels)
 
     def __len__(self) -> int:
         """The number of pairs with a label."""
-        return len(self._places)
+        return len(self._labels)
 
     def __contains__(self, pair: Pair) -> bool:
         """True for a pair with a label."""
-        return self._key(pair) in self._places
+        return self._key(pair) in self._labels
 
     def get(self, question: str, context: str, text: str) -> PairLabel | None:
         """The label of a question and a passage with its context, see `context_of`; None without one."""
-        place = self._places.get(self._key(Pair(question, context, text)))
-        return None if place is None else _label(self._shards[place[0]], place[1])
+        return self._labels.get(self._key(Pair(question, context, text)))
 
     def add(self, labelled: Iterable[tuple[Pair, PairLabel]]) -> None:
-        """Appends labels to a file of the folder."""
-        records = bytearray()
-        places: dict[bytes, Place] = {}
-        for pair, label in labelled:
-            key = self._key(pair)
-            places[key] = (len(self._shards), len(records))
-            records += _record(key, label)
-        if not records:
-            return
-        path = self._own_shard or _new_shard(self.folder)
-        self._own_shard = None  # until the write succeeds: nothing may follow an incomplete record
-        with path.open("ab") as file:
-            file.write(records)
-        self._own_shard = path
-        self._shards.append(bytes(records))
-        self._places.update(places)
+        """Stores labels at once."""
+        rows = {self._key(pair): _row(label) for pair, label in labelled}
+        with _database(self.folder / FILE) as database:
+            database.executemany(
+                "REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                [(key, *row) for key, row in rows.items()],
+            )
+        self._labels.update({key: _label(*row) for key, row in rows.items()})
 
     def _key(self, pair: Pair) -> bytes:
         digest = hashlib.sha256()
-        for text in (self.reader, *pair):
+        for text in pair:
             encoded = text.encode()
             digest.update(len(encoded).to_bytes(8, "little"))
             digest.update(encoded)
@@ -222,79 +193,26 @@ def _best(logits: Floats) -> tuple[NDArray[np.uint16], NDArray[np.float16]]:
     return positions.astype(np.uint16), logits[positions].astype(np.float16)
 
 
-def _record(key: bytes, label: PairLabel) -> bytes:
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database of labels; what the block changes is committed at its end."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        yield connection
+
+
+def _row(label: PairLabel) -> list[Any]:
     single = np.array([label.relevance, label.null_start, label.null_end])
     starts = (label.start_positions, label.start_logits)
     ends = (label.end_positions, label.end_logits)
-    values = b"".join(
-        part.astype("<u2" if part.dtype == np.uint16 else "<f2").tobytes()
-        for part in (single, *starts, *ends, label.support)
-    )
-    record = _HEAD.pack(0, key, label.n_tokens, len(label.start_positions), len(label.support)) + values
-    return crc32(record[_CRC_BYTES:]).to_bytes(_CRC_BYTES, "little") + record[_CRC_BYTES:]
+    arrays = zip((*starts, *ends, label.support), KINDS, strict=True)
+    return [
+        label.n_tokens,
+        single.astype("<f2").tobytes(),
+        *(part.astype(kind).tobytes() for part, kind in arrays),
+    ]
 
 
-def _label(shard: Shard, position: int) -> PairLabel:
-    """The label of a record; its arrays are views of the shard."""
-    _, _, n_tokens, n, s = _HEAD.unpack_from(shard, position)
-    values = np.frombuffer(shard, "<f2", _n_values(n, s), position + _HEAD.size)
-    single, best, support = np.split(values, [3, 3 + 4 * n])
-    start_positions, start_logits, end_positions, end_logits = best.reshape(4, n)
-    relevance, null_start, null_end = map(float, single)
-    return PairLabel(
-        n_tokens,
-        relevance,
-        null_start,
-        null_end,
-        start_positions.view("<u2"),
-        start_logits,
-        end_positions.view("<u2"),
-        end_logits,
-        support,
-    )
-
-
-def _records(shard: mmap.mmap, path: Path) -> Iterator[tuple[bytes, int]]:
-    """The key and the position of each record; DataMalformed for a wrong checksum."""
-    position = 0
-    while position + _HEAD.size <= len(shard):
-        crc, key, _, n, s = _HEAD.unpack_from(shard, position)
-        end = position + _HEAD.size + 2 * _n_values(n, s)
-        if end > len(shard):  # an incomplete record
-            return
-        if crc32(shard[position + _CRC_BYTES : end]) != crc:
-            raise DataMalformed(f"{path} is damaged at byte {position}: remove it and label again")
-        yield key, position
-        position = end
-
-
-def _n_values(n: int, s: int) -> int:
-    return 3 + 4 * n + s
-
-
-def _stored_reader(path: Path) -> str | None:
-    """The digest of the reader in a manifest; None without the file."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        version = int(record["format"])
-        reader = str(record["reader"])
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise DataMalformed(f"{path} cannot be read: {error!r}. Remove its folder to start anew") from error
-    if version > FORMAT:
-        raise FormatTooNew(f"{path} has format {version}, this version reads {FORMAT}: update spanwise")
-    return reader
-
-
-def _new_shard(folder: Path) -> Path:
-    """A new empty shard that no other process writes to."""
-    number = len(list(folder.glob(SHARDS)))
-    while True:
-        path = folder / SHARDS.replace("*", f"{number:04}")
-        try:
-            path.touch(exist_ok=False)
-        except FileExistsError:
-            number += 1
-        else:
-            return path
+def _label(n_tokens: int, single: bytes, *arrays: bytes) -> PairLabel:
+    relevance, null_start, null_end = np.frombuffer(single, "<f2").tolist()
+    columns = [np.frombuffer(data, kind) for data, kind in zip(arrays, KINDS, strict=True)]
+    return PairLabel(n_tokens, relevance, null_start, null_end, *columns)
