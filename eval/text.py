@@ -1,4 +1,4 @@
-"""Comparison of texts: whether a passage contains an answer, and ROUGE-L."""
+"""Comparison of texts: whether a passage contains an answer."""
 
 from __future__ import annotations
 
@@ -55,17 +55,3 @@ def has_answer(passage: str, answers: Sequence[str]) -> bool:
     """
     tokens = match_tokens(passage)
     return any(contains_tokens(tokens, match_tokens(answer)) for answer in answers)
-
-
-def rouge_l(text: str, references: Sequence[str]) -> float:
-    """The ROUGE-L F1 of a text against its best reference, 0..1, with Porter stemming.
-
-    Source: Lin 2004, "ROUGE: A Package for Automatic Evaluation of Summaries", section 3.
-    ValueError: no reference. ImportError without the extra: `pip install spanwise[eval]`.
-    """
-    from rouge_score.rouge_scorer import RougeScorer
-
-    if not references:
-        raise ValueError("no reference texts; expected at least one")
-    scorer = RougeScorer(["rougeL"], use_stemmer=True)
-    return max(float(scorer.score(reference, text)["rougeL"].fmeasure) for reference in references)

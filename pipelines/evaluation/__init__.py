@@ -10,7 +10,6 @@ compare      compare_results
 from __future__ import annotations
 
 from ...corpora.datasets.beir import read_beir as open_collection
-from ...eval.text import rouge_l
 from ...reader.load import load_reader
 from .corpus import read_questions
 from .folder import evaluate_folder, unindexed_documents
@@ -31,6 +30,5 @@ __all__ = [
     "open_collection",
     "open_task",
     "read_questions",
-    "rouge_l",
     "unindexed_documents",
 ]

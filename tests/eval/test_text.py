@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from spanwise.eval.text import contains_tokens, has_answer, match_tokens, rouge_l
+from spanwise.eval.text import contains_tokens, has_answer, match_tokens
 
 
 @pytest.mark.parametrize(
@@ -49,9 +49,3 @@ def test_contains_tokens_equals_a_search_over_all_windows(passage: list[str], an
 def test_every_text_with_a_token_contains_itself(text: str) -> None:
     assert has_answer(text, [text]) == bool(match_tokens(text))
     assert not any(" " in token for token in match_tokens(text))
-
-
-def test_rouge_l_is_the_f1_of_the_longest_common_subsequence() -> None:
-    pytest.importorskip("rouge_score")
-    assert rouge_l("the cat sat on the mat", ["the cat lay on the mat"]) == pytest.approx(10 / 12)
-    assert rouge_l("", ["a mat"]) == 0
