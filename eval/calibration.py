@@ -9,9 +9,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from math import ceil, fsum
+from math import fsum
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,7 +22,6 @@ N_BINS = 15
 MAX_STEPS = 100
 TOLERANCE = 1e-10
 LIST_TOLERANCE = 1e-9
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,49 +32,27 @@ class LogisticModel:
     bias: float
 
 
-def fit_logistic(features: ArrayLike, labels: ArrayLike, l2: float = 1.0) -> LogisticModel:
+def fit_logistic(features: ArrayLike, labels: ArrayLike) -> LogisticModel:
     """The weights and bias that minimise the penalised log loss, the same for every order of the rows.
 
-    J(w, b) = sum_i [ln(1 + exp(z_i)) - y_i z_i] + (l2 / 2) |w|², z_i = w · x_i + b; the bias is not
-    penalised. Newton's method: each step solves H step = gradient, and is halved until J does not rise.
+    J(w, b) = sum_i [ln(1 + exp(z_i)) - y_i z_i] + |w|² / 2, z_i = w · x_i + b; the bias is not penalised.
     With one feature, this is Platt's scaling without his smoothing of the labels.
     Source: Hastie, Tibshirani and Friedman 2009, "The Elements of Statistical Learning", section 4.4.1;
     Platt 1999, "Probabilistic Outputs for Support Vector Machines", section 2.
 
     `features` (n, d) float64 and finite; `labels` (n,), each 0 or 1, both present. ValueError for anything
-    else, and for l2 = 0 where no finite optimum exists (separable or collinear features).
+    else. Needs the extra `train`.
 
-    >>> model = fit_logistic([[0.0]] * 4 + [[1.0]] * 4, [1, 0, 0, 0, 1, 1, 1, 0], l2=0.0)
-    >>> round(model.weights[0], 6), round(model.bias, 6)  # ln 9, -ln 3
-    (2.197225, -1.098612)
+    >>> model = fit_logistic([[-1.0]] * 3 + [[1.0]] * 3, [1, 0, 0, 0, 1, 1])
+    >>> round(model.weights[0], 4), round(model.bias, 4)
+    (0.4032, 0.0)
     """
-    x = _matrix(features)
-    y = np.asarray(labels, dtype=np.float64)
-    if y.shape != (len(x),) or set(y.tolist()) != {0.0, 1.0}:
-        raise ValueError(f"expected a label for each of {len(x)} rows, 0 or 1, and both")
-    ones = np.hstack([x, np.ones((len(x), 1))])  # (n, d + 1), the last column is the bias
-    ridge = np.append(np.full(x.shape[1], float(l2)), 0.0)
+    from sklearn.linear_model import LogisticRegression
 
-    def loss(theta: Vector) -> float:
-        z = ones @ theta
-        return float(np.sum(np.logaddexp(0.0, z) - y * z) + 0.5 * np.sum(ridge * theta**2))
-
-    theta = np.zeros(x.shape[1] + 1)
-    for _ in range(MAX_STEPS):
-        p: Vector = 0.5 * (1.0 + np.tanh(0.5 * (ones @ theta)))  # 1 / (1 + exp(-z)) without overflow
-        gradient = ones.T @ (p - y) + ridge * theta
-        hessian = (ones.T * (p * (1 - p))) @ ones + np.diag(ridge)
-        try:
-            step = np.asarray(np.linalg.solve(hessian, gradient), dtype=np.float64)
-        except np.linalg.LinAlgError as error:
-            raise ValueError("no single optimum: collinear or separating features; use l2 > 0") from error
-        limit = loss(theta)
-        limit += ROUNDING * (1.0 + limit)
-        candidates = (theta - 0.5**halvings * step for halvings in range(30))
-        theta = next((candidate for candidate in candidates if loss(candidate) <= limit), theta)
-        if float(np.abs(step).max()) <= TOLERANCE * (1.0 + float(np.abs(theta).max())):
-            return LogisticModel(tuple(theta[:-1].tolist()), float(theta[-1]))
-    raise ValueError("no finite optimum: the features separate the labels; use l2 > 0")
+    fitted = LogisticRegression(solver="newton-cholesky", tol=TOLERANCE, max_iter=MAX_STEPS).fit(
+        features, labels
+    )
+    return LogisticModel(tuple(fitted.coef_[0].tolist()), float(fitted.intercept_[0]))
 
 
 def fit_listwise(lists: Sequence[Vector], right: Sequence[Mask], l2: float = 1.0) -> Vector:
@@ -136,23 +112,21 @@ def threshold_at(absent: Sequence[float], max_share: float) -> float:
 
 
 def expected_calibration_error(
-    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS, equal_mass: bool = False
+    confidences: Sequence[float], right: Sequence[float], n_bins: int = N_BINS
 ) -> float:
     """ECE, 0..1: the mean distance of confidence and accuracy per bin, weighted by the size of the bin.
 
-    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins have equal widths, or equal
-    numbers of forecasts (`equal_mass`). An edge belongs to the bin above, 1.0 to the last one.
+    ECE = sum over the bins of n_b / n |acc(b) - conf(b)|; bins have equal numbers of forecasts. An edge
+    belongs to the bin above.
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", equation 3.
     ValueError as for `require_forecasts`.
 
-    >>> round(expected_calibration_error([0.95] * 4 + [0.65] * 4, [1, 1, 1, 0, 1, 1, 0, 0], 10), 6)
+    >>> round(expected_calibration_error([0.95] * 4 + [0.65] * 4, [1, 1, 1, 0, 1, 1, 0, 0], 2), 6)
     0.175
     """
     require_forecasts(confidences, right)
-    edges = [k / n_bins for k in range(1, n_bins)]
-    if equal_mass:
-        ordered = sorted(confidences)
-        edges = [ordered[k * len(ordered) // n_bins] for k in range(1, n_bins)]
+    ordered = sorted(confidences)
+    edges = [ordered[k * len(ordered) // n_bins] for k in range(1, n_bins)]
     bins: dict[int, list[tuple[float, float]]] = {}
     for confidence, outcome in zip(confidences, right, strict=True):
         bins.setdefault(bisect_right(edges, confidence), []).append((confidence, outcome))
@@ -181,27 +155,6 @@ def aurc(confidences: Sequence[float], credit: Sequence[float]) -> float:
     return fsum(risks) / len(risks)
 
 
-def credit_at_coverage(confidences: Sequence[float], credit: Sequence[float], coverage: float) -> float:
-    """The mean credit of the most confident answers that make up at least this share of all.
-
-    Tied answers that do not all fit in count with their mean credit.
-    ValueError: a coverage outside 0..1 or 0, and as for `require_forecasts`.
-
-    >>> credit_at_coverage([0.9, 0.2, 0.6, 0.6], [1, 0, 1, 0], coverage=0.5)
-    0.75
-    """
-    if not 0 < coverage <= 1:
-        raise ValueError(f"coverage is {coverage}; expected a number above 0, at most 1")
-    n_answered = ceil(coverage * len(confidences))
-    left = n_answered
-    total = 0.0
-    for losses in _tied_losses(confidences, credit):
-        n_taken = min(left, len(losses))
-        total += n_taken * (1 - fsum(losses) / len(losses))
-        left -= n_taken
-    return total / n_answered
-
-
 def require_forecasts(confidences: Sequence[float], outcomes: Sequence[float]) -> None:
     """Raise ValueError unless there are answers, each with a confidence and an outcome in 0..1.
 
@@ -222,12 +175,3 @@ def _tied_losses(confidences: Sequence[float], credit: Sequence[float]) -> list[
     require_forecasts(confidences, credit)
     pairs = sorted(zip(confidences, credit, strict=True), key=lambda pair: -pair[0])
     return [[1 - credit for _, credit in tied] for _, tied in groupby(pairs, key=lambda pair: pair[0])]
-
-
-def _matrix(features: ArrayLike) -> Vector:
-    rows: NDArray[Any] = np.asarray(features, dtype=np.float64)
-    if rows.ndim != 2:
-        raise ValueError(f"features have shape {rows.shape}; expected (n, d)")
-    if not np.isfinite(rows).all():
-        raise ValueError("features hold NaN or infinity; expected finite numbers")
-    return rows

@@ -194,7 +194,7 @@ def answer_figures(rows: Sequence[AnsweredWording]) -> dict[str, Any]:
             for name in folders
         },
         "absent_shown": _share([not row.shown.scores["nothing_shown"] for row in absent]),
-        "ece": expected_calibration_error(confidences, outcomes, equal_mass=True),
+        "ece": expected_calibration_error(confidences, outcomes),
         "aurc": aurc(confidences, outcomes),
     }
 

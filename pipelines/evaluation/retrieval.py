@@ -9,13 +9,8 @@ Figures of `eval open`, by retriever:
 recall@k, rr          the gold paragraph among the first k documents; its reciprocal rank
 answer_recall@k       an answer, word for word, in the text of one of the first k documents
 exact, f1             of the answerable questions that are read: the best candidate, at any confidence
-exact_retrieved, …    the same where the gold paragraph is among the passages read
-retrieved, abstained  of the answerable questions: share where it is; share that is declined
-exact_answered, …     of the questions that are answered
-exact_abstaining, …   of all questions that are read, by SQuAD 2.0: unanswerable ones must be declined
+abstained             of the answerable questions: share that is declined
 false_answers         of the unanswerable questions: share that is answered
-exact@50%, f1@50%, …  of the quarter, half, three quarters and all of the questions with most confidence
-ece, aurc             calibration error over 15 bins; the area under risk against coverage
 passages_read         the mean over the questions that are read
 
 EM and F1 are in percent, shares and recall 0..1. Figures that were not measured are left out.
@@ -39,7 +34,6 @@ from spanwise.types import Answer, AskOptions, Document, Hit, ProgressCallback, 
 
 from ...corpora.datasets.beir import Collection, Query
 from ...corpora.datasets.squad import SquadArticle, read_squad
-from ...eval.calibration import aurc, credit_at_coverage, expected_calibration_error
 from ...eval.questions import Evidence, QuestionRecord
 from ...eval.ranking import MEASURES, judge, trec_order
 from ...eval.squad import question_scores_v2
@@ -65,8 +59,6 @@ DEFAULTS = AskOptions()
 RERANKING = {"rerank": RERANKER, "rerank_depth": DEFAULTS.rerank_depth}
 CUTOFFS = (1, 5, 20, 100)
 DEPTH = 1000  # documents ranked for a query of a test collection
-COVERAGES = (0.25, 0.5, 0.75, 1.0)
-RIGHT_F1 = 0.6  # an answer is right from this F1 on, as in the fit of the confidence
 TEXTS_KEPT = 50_000
 
 
@@ -214,7 +206,7 @@ def evaluate_open(
                 if asker is not None and question.id in read:
                     hits = result.hits[:k]
                     answer = asker.trace([question.text], [hits])[0].answer
-                    record = _with_answer(record, answer, hits, asker.calibration is not None)
+                    record = _with_answer(record, answer)
                 results.add([record])
     figures = {name: open_figures(results.records(name)) for name in names}
     results.finish(figures)
@@ -242,10 +234,6 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
         if some:
             figures[figure] = start + scale * fmean(record.scores[score] for record in some)
 
-    def add_percent(some: Sequence[QuestionRecord], score: str, figure: str) -> None:
-        for name in ("exact", "f1"):
-            add(some, name + score, name + figure, 100)
-
     answerable = [record for record in records if record.answerable]
     read = [record for record in records if record.prediction is not None]
     answerable_read = [record for record in read if record.answerable]
@@ -254,12 +242,9 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
         for cutoff in CUTOFFS:
             add(answerable, f"{name}@{cutoff}", f"{name}@{cutoff}")
     add(answerable, "rr", "rr")
-    add_percent(answerable_read, "", "")
-    add_percent([record for record in answerable_read if record.scores["retrieved"]], "", "_retrieved")
-    add(answerable_read, "retrieved", "retrieved")
+    add(answerable_read, "exact", "exact", 100)
+    add(answerable_read, "f1", "f1", 100)
     add(answerable_read, "answered", "abstained", -1, 1)
-    add_percent([record for record in read if record.prediction], "_abstaining", "_answered")
-    add_percent(read, "_abstaining", "_abstaining")
     add(absent, "declined", "false_answers", -1, 1)
     if absent:
         figures["unanswerable"] = len(absent)
@@ -272,24 +257,7 @@ def open_figures(records: Sequence[QuestionRecord]) -> dict[str, Any]:
         if times:
             ms[stage] = fmean(times)
     counts = {"questions": len(answerable), "read": len(read)}
-    return {**figures, **_confidence_figures(read), **counts, "ms_per_question": sum(ms.values()), "ms": ms}
-
-
-def _confidence_figures(read: Sequence[QuestionRecord]) -> dict[str, float]:
-    """The quality of the confidences over all questions read; empty for a reader without confidence."""
-    confidences = [record.confidence for record in read if record.confidence is not None]
-    if len(confidences) < max(1, len(read)):
-        return {}
-    credit = {name: [record.scores.get(name, 0.0) for record in read] for name in ("exact", "f1")}
-    return {
-        "aurc": aurc(confidences, credit["exact"]),
-        "ece": expected_calibration_error(confidences, [float(f1 >= RIGHT_F1) for f1 in credit["f1"]]),
-        **{
-            f"{name}@{share:.0%}": 100 * credit_at_coverage(confidences, values, share)
-            for name, values in credit.items()
-            for share in COVERAGES
-        },
-    }
+    return {**figures, **counts, "ms_per_question": sum(ms.values()), "ms": ms}
 
 
 @contextmanager
@@ -362,27 +330,20 @@ def _retrieval_record(
     )
 
 
-def _with_answer(
-    record: QuestionRecord, answer: Answer, hits: Sequence[Hit], calibrated: bool
-) -> QuestionRecord:
-    """The record with the answer; a question without any passage has confidence 0."""
+def _with_answer(record: QuestionRecord, answer: Answer) -> QuestionRecord:
+    """The record with the answer."""
     shown = answer.primary or answer.best_rejected
-    prediction = answer.computed.value if answer.computed else answer.text
-    exact, f1 = _exact_f1(record, prediction)
-    scores = {**record.scores, "exact_abstaining": exact, "f1_abstaining": f1}
+    scores = dict(record.scores)
     if record.answerable:
         exact, f1 = _exact_f1(record, "" if shown is None else shown.text)
-        retrieved = any(hit.passage.document_id in record.documents for hit in hits)
-        answered = float(not answer.no_answer)
-        scores |= {"exact": exact, "f1": f1, "retrieved": float(retrieved), "answered": answered}
+        scores |= {"exact": exact, "f1": f1, "answered": float(not answer.no_answer)}
     else:
         scores["declined"] = float(answer.no_answer)
-    no_confidence = 0.0 if calibrated else None
     return replace(
         record,
         scores=scores,
-        prediction=prediction,
-        confidence=no_confidence if shown is None else shown.confidence,
+        prediction=answer.computed.value if answer.computed else answer.text,
+        confidence=None if shown is None else shown.confidence,
         timings_ms={**answer.timings_ms, **record.timings_ms},
         evidence=() if shown is None else (Evidence.of_answer(shown),),
         passages_read=answer.passages_read,

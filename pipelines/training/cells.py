@@ -166,7 +166,7 @@ def judged(observed: Sequence[ObservedCells], weights: Mapping[str, float]) -> d
         "of these without an answer": sum(
             not each.answerable for each, is_shown in zip(observed, shown, strict=True) if is_shown
         ),
-        "ece": round(expected_calibration_error(tops, right, equal_mass=True), 3),
+        "ece": round(expected_calibration_error(tops, right), 3),
     }
 
 

@@ -43,7 +43,7 @@ def test_a_run_has_the_figures_and_the_ranking_of_each_query(toy: Path, tmp_path
 
 def test_a_computed_value_is_an_answer() -> None:
     asked = QuestionRecord("bm25", "q", "How many?", {}, answerable=False)
-    record = _with_answer(asked, Answer("How many?", computed=Computed("count", "2", (), None)), (), True)
+    record = _with_answer(asked, Answer("How many?", computed=Computed("count", "2", (), None)))
     assert (record.prediction, record.scores["declined"]) == ("2", 0.0)
 
 
