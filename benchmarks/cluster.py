@@ -1,23 +1,17 @@
-"""Shards beside one index: rankings, failures, and size. Needs `pip install -e '.[ray]'`.
+"""Shards beside one index. Needs `pip install -e '.[ray]'`.
 
-python -m benchmarks.cluster failures INDEX --questions FILE --retrievers bm25,hybrid --seconds 180
-python -m benchmarks.cluster size --passages 1000000 --retrievers bm25,dense,hybrid
+python -m benchmarks.cluster --passages 1000000 --retrievers bm25,dense,hybrid
 
-failures   two replicas on four workers of this machine, one of which dies every few seconds: searches that
-           fail, are wrong, or come from some of the shards, and their time
-size       synthetic passages and vectors: time to build, bytes, memory, ms per search, of one index, of four
-           shards by threads, and of four on Ray
+Synthetic passages and vectors: time to build, bytes, memory, ms per search, of one index, of four shards by
+threads, and of four on Ray.
 """
 
 import argparse
 import json
-import logging
-import os
-import random
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
@@ -36,124 +30,10 @@ from spanwise.pipelines.cluster.indexing import split_index
 from spanwise.pipelines.evaluation.corpus import put_document
 from spanwise.types import Document, Passage
 
-SHARDS = 8
-WORKERS = 4
-REPLICAS = 2
 K = 10
 PASSAGES_PER_DOCUMENT = 100
-SEARCHES_PER_ASK = 12
-PAUSE_S = 0.05  # between two searches
-TOLERANCE = {"tfidf": 1e-6, "bm25": 1e-6}  # of a score; 1e-3 for vectors
-Ranking = list[tuple[str, int, float]]
 Matrix = NDArray[np.float32]
 Record = dict[str, Any]
-
-
-def ranking(library: spanwise.Library, question: str, retriever: str) -> Ranking:
-    """The place and score of each hit, by exact search."""
-    hits = library.search(question, retriever=retriever, k=K, exact=True)
-    return [(hit.passage.document_id, hit.passage.start, hit.score) for hit in hits]
-
-
-def differs(ranking: Ranking, expected: Ranking, name: str) -> bool:
-    """True if rankings of a retriever differ in more than the order of equal scores."""
-    if len(ranking) != len(expected):
-        return True
-    tolerance = TOLERANCE.get(name, 1e-3)
-    scores = {hit[:2]: hit[2] for hit in expected}
-    return any(
-        abs(hit[2] - other[2]) > tolerance or abs(hit[2] - scores.get(hit[:2], expected[-1][2])) > tolerance
-        for hit, other in zip(ranking, expected, strict=True)
-    )
-
-
-def questions_of(options: argparse.Namespace, n: int) -> list[str]:
-    """The first n questions of the files that have an answer."""
-    questions = [each for path in options.questions for each in spanwise.evaluation.read_questions(path)]
-    return [question.question for question in questions if question.answerable][:n]
-
-
-class Deaths:
-    """A Ray cluster on this machine, with four workers, that kills and replaces one every few seconds."""
-
-    def __init__(self, every_s: float) -> None:
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        import ray
-        from ray.cluster_utils import Cluster
-
-        self._ray = ray
-        self._every_s = every_s
-        self._draw = random.Random(7)
-        self.n = 0
-        self._cluster = Cluster(
-            initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False}
-        )
-        self._workers = [self._cluster.add_node(num_cpus=1) for _ in range(WORKERS)]
-        self.address = self._cluster.address
-        ray.init(self.address, log_to_driver=False, logging_level=logging.ERROR)
-
-    def during(self, work: Callable[[], object]) -> None:
-        """Work in another thread; only the main thread can start nodes."""
-        with ThreadPoolExecutor(1) as pool:
-            result = pool.submit(work)
-            while not wait([result], self._every_s).done:
-                dead = self._workers.pop(self._draw.randrange(WORKERS))
-                self._cluster.remove_node(dead, allow_graceful=False)
-                self._workers.append(self._cluster.add_node(num_cpus=1))
-                self.n += 1
-            result.result()  # raises what the work raised
-
-    def close(self) -> None:
-        """End the cluster."""
-        self._ray.shutdown()
-        self._cluster.shutdown()
-
-
-def failures(options: argparse.Namespace, root: Path) -> Record:
-    """The searches that fail, are wrong or partial while workers die."""
-    shutil.copytree(options.target, root / "shards")
-    split_index(root / "shards", SHARDS)
-    questions = questions_of(options, 100)
-    asked = questions[:4]
-    with spanwise.open_index(options.target, cache=False) as whole:
-        expected = {(q, name): ranking(whole, q, name) for q in questions for name in options.retrievers}
-        outcomes = {q: whole.ask(q, k=3, exact=True).outcome for q in asked}
-    cluster = Deaths(options.every)
-    draw = random.Random(7)
-    counts = dict.fromkeys(("searches", "asks", "failed", "wrong", "partial"), 0)
-    times: list[float] = []
-
-    def search() -> None:
-        end = time.monotonic() + options.seconds
-        while time.monotonic() < end or counts["searches"] < options.n:
-            counts["searches"] += 1
-            is_ask = counts["searches"] % SEARCHES_PER_ASK == 0
-            question = draw.choice(asked if is_ask else questions)
-            name = draw.choice(options.retrievers)
-            try:
-                began = time.monotonic()
-                hits = ranking(library, question, name)
-                times.append(time.monotonic() - began)
-                is_partial = bool(library.left_out(retriever=name))
-                is_wrong = differs(hits, expected[question, name], name)
-                if is_ask:
-                    counts["asks"] += 1
-                    answer = library.ask(question, k=3, exact=True)
-                    is_wrong = is_wrong or answer.outcome != outcomes[question]
-                    is_partial = bool(answer.left_out)
-                counts["partial"] += is_partial
-                counts["wrong"] += is_wrong and not is_partial
-            except spanwise.errors.SpanwiseError:
-                counts["failed"] += 1
-            time.sleep(PAUSE_S)
-
-    replicas = ClusterOptions(cluster.address, REPLICAS)
-    with spanwise.open_index(root / "shards", cache=False, cluster=replicas) as library:
-        cluster.during(search)
-    cluster.close()
-    times.sort()
-    quantiles = {f"p{percent}_s": round(times[len(times) * percent // 100], 3) for percent in (50, 99)}
-    return {**counts, "deaths": cluster.n, **quantiles}
 
 
 class RandomEncoder:
@@ -240,7 +120,7 @@ def search_figures(
             times = []
             for question in [*questions[:3], *questions]:
                 began = time.perf_counter()
-                ranking(library, question, retriever)
+                library.search(question, retriever=retriever, k=K, exact=True)
                 times.append((time.perf_counter() - began) * 1000)
             times = sorted(times[3:])
             p99 = times[-1 - len(questions) // 100]
@@ -256,23 +136,17 @@ def resident_mib() -> int:
 
 
 def main() -> None:
-    """Run one of them and print a JSON record."""
-    runs = {"failures": failures, "size": size}
+    """Print a JSON record."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("run", choices=runs)
-    parser.add_argument("target", type=Path, nargs="?", help="an index")
-    parser.add_argument("--questions", type=Path, action="append", default=[])
     parser.add_argument("--retrievers", type=lambda names: names.split(","), default=["bm25"])
-    parser.add_argument("--n", type=int, default=300, help="questions, or the least number of searches")
-    parser.add_argument("--seconds", type=float, default=180.0)
-    parser.add_argument("--every", type=float, default=20.0, help="seconds between two deaths")
+    parser.add_argument("--n", type=int, default=300, help="questions")
     parser.add_argument("--passages", type=int, default=1_000_000)
     parser.add_argument("--words", type=int, default=40, help="of a synthetic passage")
     options = parser.parse_args()
     with TemporaryDirectory() as folder:
-        print(json.dumps(runs[options.run](options, Path(folder))))
+        print(json.dumps(size(options, Path(folder))))
 
 
 if __name__ == "__main__":
