@@ -57,13 +57,11 @@ class Tuning:
 
     n_lists: the number of lists that are searched
     candidates: the number of candidates that are proposed
-    wanted: the required recall of the exact top 10
     recall: the measured recall of the exact top 10
     """
 
     n_lists: int
     candidates: int
-    wanted: float
     recall: float
 
 
@@ -90,7 +88,7 @@ class IvfCodes:
             "sums": self.sums,
             "faiss": faiss().serialize_index(self.index),
             "search": np.array([tuning.n_lists, tuning.candidates, len(self.passage_ids)], np.int64),
-            "recall": np.array([tuning.wanted, tuning.recall], np.float32),
+            "recall": np.array([RECALL, tuning.recall], np.float32),
         }
 
     @classmethod
@@ -104,7 +102,7 @@ class IvfCodes:
             raise ValueError(f"it holds {segment.kind}")
         columns = {name: column.copy() for name, column in segment.columns.items()}
         n_lists, candidates, _ = columns["search"].tolist()
-        tuning = Tuning(n_lists, candidates, *columns["recall"].tolist())
+        tuning = Tuning(n_lists, candidates, float(columns["recall"][1]))
         try:
             index = faiss().deserialize_index(columns["faiss"])
         except RuntimeError as error:
@@ -189,28 +187,26 @@ class ApproximateIndex(VectorIndex):
 def renewed(
     stored: StoredRows,
     old: IvfCodes | None = None,
-    wanted: float = RECALL,
     on_progress: ProgressCallback = no_progress,
 ) -> IvfCodes | None:
     """New codes for these vectors; None if the old ones are good enough.
 
     The old ones are good enough until 5 % of the vectors have no code, or 25 % of the codes have no vector.
-    They are tuned again for another recall. None as well for fewer than 16 vectors, or a width that is not a
+    None as well for fewer than 16 vectors, or a width that is not a
     multiple of 4.
     """
     if width_of(stored) % (2 * _NUMBERS_PER_CODE) or len(stored) < _VALUES_PER_CODE:
         return None
     if old is not None and _fits(old, stored):
-        is_tuned = abs(old.tuning.wanted - wanted) < 1e-6
-        return None if is_tuned else replace(old, tuning=tuned(stored, old, wanted))
+        return None
     index = _trained(stored)
     for start in range(0, len(stored), _BLOCK):
         rows = np.arange(start, min(start + _BLOCK, len(stored)))
         index.add(stored.read(rows)["vectors"])
         on_progress("approximate", start + len(rows), len(stored))
     stored.release()
-    untuned = IvfCodes(stored.passage_ids, stored.sums, index, Tuning(1, 1, wanted, 0.0))
-    return replace(untuned, tuning=tuned(stored, untuned, wanted))
+    untuned = IvfCodes(stored.passage_ids, stored.sums, index, Tuning(1, 1, 0.0))
+    return replace(untuned, tuning=tuned(stored, untuned))
 
 
 def _fits(codes: IvfCodes, stored: StoredRows) -> bool:
@@ -271,8 +267,8 @@ def held_back(stored: StoredRows) -> Floats:
     return queries
 
 
-def tuned(stored: StoredRows, codes: IvfCodes, wanted: float) -> Tuning:
-    """The cheapest search with the recall `wanted` of the exact top 10 and a margin of a quarter of the rest.
+def tuned(stored: StoredRows, codes: IvfCodes) -> Tuning:
+    """The cheapest search with RECALL of the exact top 10 and a margin of a quarter of the rest.
 
     If no search reaches that, all lists are searched; `recall` is the recall of that search.
     """
@@ -280,7 +276,7 @@ def tuned(stored: StoredRows, codes: IvfCodes, wanted: float) -> Tuning:
     n_lists = int(codes.index.nlist)
     truth = FaissScan(stored).nearest(queries, min(_TUNED_K, len(stored))).rows
     rows = codes.rows(stored)
-    aim = wanted + (1 - wanted) / 4
+    aim = RECALL + (1 - RECALL) / 4
     live = CodeSelection.of(rows >= 0)
     list_bytes = len(stored) / n_lists * width_of(stored) / (2 * _NUMBERS_PER_CODE)
     vector_bytes = width_of(stored) * 4 * _READING_COST
@@ -296,8 +292,8 @@ def tuned(stored: StoredRows, codes: IvfCodes, wanted: float) -> Tuning:
             recall = sum(int(hit[:n].sum()) for hit in hits) / truth.size
             cost = n_searched * list_bytes + n * vector_bytes
             if recall >= aim and (best is None or cost < best[0]):
-                best = cost, Tuning(n_searched, n, wanted, recall)
-    return best[1] if best else Tuning(n_lists, _CANDIDATES[-1], wanted, recall)
+                best = cost, Tuning(n_searched, n, recall)
+    return best[1] if best else Tuning(n_lists, _CANDIDATES[-1], recall)
 
 
 def read_codes(folder: Path, model: str) -> IvfCodes | None:

@@ -21,7 +21,7 @@ import numpy as np
 from spanwise.errors import IndexClosed, IndexCorrupt, IndexNotFound, SpanwiseError
 from spanwise.options import ProgressCallback, no_progress
 
-from .ann import CACHE, MIN_VECTORS, RECALL, code_problems, renewed
+from .ann import CACHE, MIN_VECTORS, code_problems, renewed
 from .catalog import Catalog
 from .files import CATALOG, LOCK, SEGMENTS, OnWait, WriteLock, make_folder, named_errors, sha256_of
 from .maxsim.tokens import token_problems
@@ -151,24 +151,17 @@ class Store:
             segment_problems = _segment_problems(catalog, self.path / SEGMENTS)
             return [*_catalog_problems(catalog), *segment_problems, *code_problems(self.path / CACHE)]
 
-    def approximate(
-        self,
-        recall: float = RECALL,
-        at_least: int = MIN_VECTORS,
-        on_progress: ProgressCallback = no_progress,
-    ) -> bool:
+    def approximate(self, at_least: int = MIN_VECTORS, on_progress: ProgressCallback = no_progress) -> bool:
         """Update the FAISS index of each model with `at_least` vectors; True when one was written.
 
-        `recall` is the required share of the exact top 10. Other writers are locked out only at the end.
+        Other writers are locked out only at the end.
         """
-        if not 0 < recall < 1:
-            raise ValueError(f"recall must be above 0 and below 1, not {recall}; for 1 search exactly")
         new_codes = {}
         with self.snapshot() as snapshot:
             for model, n_vectors in sorted(snapshot.vector_models().items()):
                 if n_vectors >= at_least:
                     stored = snapshot.stored_vectors(model)
-                    codes = renewed(stored, snapshot.codes(model), recall, on_progress)
+                    codes = renewed(stored, snapshot.codes(model), on_progress)
                     if codes is not None:
                         new_codes[model] = codes
         if new_codes:

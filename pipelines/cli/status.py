@@ -79,8 +79,7 @@ def _show(record: Mapping[str, Any], advised: list[str]) -> None:
         "colbert": _colbert(record["colbert"]),
         "disk": ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in record["disk"].items() if size),
         "approximate": "; ".join(
-            f"{search['vectors']} vectors, recall {search['recall']:.3f} (target {search['wanted']:.3f})"
-            for search in record["approximate"]
+            f"{search['vectors']} vectors, recall {search['recall']:.3f}" for search in record["approximate"]
         ),
         "remarks": f"on {record['remarks']} documents" if record["remarks"] else "",
         "rejected": _total(record["rejected"]),

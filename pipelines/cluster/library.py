@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from spanwise.errors import ShardsMissing
 from spanwise.types import ClusterOptions, ProgressCallback, SyncReport, no_progress
 
-from ...index.ann import MIN_VECTORS, RECALL
+from ...index.ann import MIN_VECTORS
 from ...index.shards import shard_folders
 from ...index.snapshot import Snapshot
 from ...index.store import Store
@@ -81,17 +81,12 @@ class ShardedStore(Store):
             for writer in writers:
                 writer.commit()
 
-    def approximate(
-        self,
-        recall: float = RECALL,
-        at_least: int = MIN_VECTORS,
-        on_progress: ProgressCallback = no_progress,
-    ) -> bool:
+    def approximate(self, at_least: int = MIN_VECTORS, on_progress: ProgressCallback = no_progress) -> bool:
         """Bring the FAISS indexes of all shards up to date, see `Store`."""
         is_written = False
         for path in shard_folders(self.path):
             with Store.open(path) as shard:
-                is_written |= shard.approximate(recall, at_least, on_progress)
+                is_written |= shard.approximate(at_least, on_progress)
         return is_written
 
 

@@ -36,7 +36,6 @@ from spanwise.types import (
 )
 
 from ...index.analysis import Analyzer
-from ...index.ann import RECALL
 from ...index.snapshot import Snapshot
 from ...index.store import Store
 from ...index.writer import Writer
@@ -187,7 +186,7 @@ class Library:
     def encode(self, on_progress: ProgressCallback = no_progress) -> int:
         """Encode the passages without vectors; returns the number with new token vectors."""
         self._encode(("dense",), on_progress)
-        self.store.approximate(RECALL, on_progress=on_progress)
+        self.store.approximate(on_progress=on_progress)
         return self._encode(("colbert",), on_progress)
 
     def encode_for(

@@ -169,14 +169,13 @@ def colbert_record(snapshot: Snapshot, models: LoadedModels, model: str | None) 
 
 
 def approximate_record(snapshot: Snapshot) -> list[Record]:
-    """The approximate index of each model: recall of the exact top 10, wanted and measured, and vectors."""
+    """The approximate index of each model: recall of the exact top 10, and vectors."""
     records = []
     for model in sorted(snapshot.vector_models()):
         tuning = snapshot.tuning(model)
         if tuning is not None:
             quality, n_vectors = tuning
-            recall = {"recall": round(quality.recall, 4), "wanted": round(quality.wanted, 4)}
-            records.append({"model": model, **recall, "vectors": n_vectors})
+            records.append({"model": model, "recall": round(quality.recall, 4), "vectors": n_vectors})
     return records
 
 

@@ -10,7 +10,7 @@ from helpers.passage_rows import NOBODY, collection, exact_ids, places, vectors_
 from workload import complaints, flipped, scrambled, truncated, zeroed
 
 from spanwise.index import ann
-from spanwise.index.ann import CACHE, ApproximateIndex, code_problems, read_codes, renewed
+from spanwise.index.ann import CACHE, ApproximateIndex, code_problems, read_codes, remove_codes, renewed
 from spanwise.index.dense import VectorIndex
 from spanwise.index.segment import write_segment
 
@@ -57,13 +57,6 @@ def first():
 
 def test_a_few_new_and_a_few_deleted_passages_change_nothing(first) -> None:
     assert renewed(vectors_in(SMALL[:1550], deleted=np.arange(1, 200)), first) is None
-
-
-def test_another_recall_tunes_the_index_again(first) -> None:
-    second = renewed(vectors_in(SMALL[:1500]), first, wanted=0.6)
-    assert second.index is first.index
-    assert second.tuning.wanted == 0.6
-    assert second.tuning.n_lists < first.tuning.n_lists
 
 
 TEXTS = {f"d{n}": [f"text {n} part {part}" for part in range(10)] for n in range(30)}
@@ -148,13 +141,14 @@ def test_an_interrupted_writing_costs_speed_alone(corpus, monkeypatch, step) -> 
         raise Killed
 
     exact = search(corpus.store, exact=True)
+    remove_codes(corpus.store.path / CACHE, lambda model: True)
     with monkeypatch.context() as patch:
         patch.setattr(step, die)
         with pytest.raises(Killed):
-            corpus.store.approximate(0.9, at_least=100)
+            corpus.store.approximate(at_least=100)
     assert search(corpus.store)[1] == exact[1]
     assert complaints(corpus.store.path) == []
-    assert corpus.store.approximate(0.9, at_least=100)
+    assert corpus.store.approximate(at_least=100)
 
 
 @pytest.mark.parametrize(

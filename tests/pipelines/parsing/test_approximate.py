@@ -15,9 +15,7 @@ def small_enough(monkeypatch, folder):
             f"Lock {n} was dug by the crew of year {1800 + n}.", encoding="utf-8"
         )
     approximate = Store.approximate
-    monkeypatch.setattr(
-        Store, "approximate", lambda store, recall, on_progress: approximate(store, recall, 20, on_progress)
-    )
+    monkeypatch.setattr(Store, "approximate", lambda store, on_progress: approximate(store, 20, on_progress))
 
 
 def test_a_sync_makes_an_approximate_index_that_an_exact_search_ignores(small_enough, folder, encoder_folder):
