@@ -31,10 +31,9 @@ from ...corpora.passages import passages_at
 from ...index.analysis import Analyzer
 from ...index.schema import indexed_text
 from ...index.snapshot import Snapshot
-from ...reader.evidence import Calibration, Features
+from ...reader.evidence import Calibration
 from ...reader.protocol import Reader
 from ...retrieval.protocol import Retriever
-from ..understanding.patterns import pattern
 from ..understanding.question import Question
 from ..understanding.spelling import unmentioned
 from .candidates import (
@@ -54,7 +53,6 @@ from .table_answers import TableFinder, TableResult
 from .table_text import NO, YES
 from .versions import with_versions
 
-ALONE = pattern("documents.alone")
 N_NEAREST = 3  # hits of an answer, and spans of a declined question
 N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
@@ -255,7 +253,6 @@ class Answerer:
             is_unknown=spelling.is_unknown,
             left_out=self.left_out,
             understood=spelling.understood,
-            note=_other_document(asked, ranked),
         )
         if not is_accepted:
             near = self._worth_a_look(asked, shown, material.hits[:n_read])
@@ -412,13 +409,6 @@ class Answerer:
         places = zip(self.snapshot.places(ids), ids, strict=True)
         before = [(start, number) for (_, start, _), number in places if start <= span.start]
         return self.snapshot.passages([max(before)[1]])[0]
-
-
-def _other_document(asked: Question, ranked: Sequence[RankedCandidate]) -> str:
-    """The note that the best candidate is of another document than the one that a question names."""
-    features = ranked[0].candidate.features if ranked and ALONE.search(asked.text) else None
-    is_other = isinstance(features, Features) and features.other_document > 0
-    return "this is not of the document that the question names" if is_other else ""
 
 
 def _is_accepted(best: RankedCandidate, threshold: float | None) -> bool:

@@ -22,13 +22,11 @@ from ...index.protocol import Ids
 from ...index.snapshot import Snapshot
 from ...reader.spans import enclosing_sentences
 from ...retrieval.protocol import Retriever
-from ..understanding.patterns import pattern
 from ..understanding.question import Question
 from .ask import N_NEAREST, Answerer, AnswerTrace, placed_span
 from .filters import Selection
 from .model_answers import ModelAnswerer
 
-ABOUT = pattern("documents.about")
 MAX_PLACES = 5  # of a document that are shown
 REACH = 1_000  # characters around a place: of its sentence, and of words that two passages share
 N_HITS = 20  # passages among which documents are near in meaning
@@ -94,7 +92,6 @@ def mentions(
         understood=spelling.understood,
         left_out=snapshot.left_out,
         computed=computed,
-        note="listed by words; others may be about it in other words" if ABOUT.search(question.text) else "",
     )
 
 

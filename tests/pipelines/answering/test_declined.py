@@ -5,7 +5,6 @@ import json
 import pytest
 from helpers.scripted_reader import asker, by_margin, confined
 
-import spanwise
 from spanwise.index.analysis import Analyzer
 from spanwise.pipelines.json_records import answer_record
 from spanwise.pipelines.plain_text import refusal
@@ -142,21 +141,3 @@ def test_a_question_without_a_word_to_look_for_quotes_nothing(library):
     )
     assert (answer.candidates, answer.nearest) == ((), ())
     assert refusal(answer).startswith("nothing in this question to look for: ask what the documents say")
-
-
-@pytest.mark.parametrize(
-    ("question", "is_noted"),
-    [
-        ("According to the kitchen handbook, who approves overtime?", True),
-        ("Using only kitchen.md, who approves overtime?", True),
-        ("According to the handbook for nurses, who approves overtime?", False),
-    ],
-)
-def test_an_answer_of_another_document_than_the_named_one_says_so(tmp_path, question, is_noted):
-    (tmp_path / "kitchen.md").write_text("# Kitchen handbook\n\nA shift lasts seven hours.\n")
-    (tmp_path / "nurses.md").write_text("# Handbook for nurses\n\nOvertime is approved by the sister.\n")
-    with spanwise.open(tmp_path) as library:
-        library.sync(vectors=False)
-        answer = library.ask(question, retriever="bm25", reader="fast", threshold=0)
-    assert answer.best.text == "the sister"
-    assert bool(answer.note) == is_noted

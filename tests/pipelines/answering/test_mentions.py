@@ -150,8 +150,3 @@ def test_copies_count_once_and_are_named(tmp_path):
         computed = library.mentions("otter").computed
     assert computed.value == "2 documents and 1 copy"
     assert {each.document_id: each.copy_of for each in computed.documents}["old/a.txt"] == "a.txt"
-
-
-def test_a_list_of_what_is_about_something_says_that_it_goes_by_words(library):
-    notes = [library.ask(f"Which documents {verb} ferries?").note for verb in ("are about", "mention")]
-    assert notes == ["listed by words; others may be about it in other words", ""]
