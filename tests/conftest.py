@@ -3,6 +3,7 @@
 import gc
 import os
 import random
+import shutil
 import signal
 import tempfile
 from collections.abc import Generator
@@ -10,13 +11,14 @@ from pathlib import Path
 
 import no_network
 import pytest
-from helpers import scoreboard
+from helpers import scoreboard, shared_parsers
 from hypothesis import settings
 
 from spanwise.pipelines.parsing import pool as parse_pool
 
 OFFLINE = Path(__file__).parent / "offline"
 RELIABILITY = Path(__file__).parent / "reliability"
+MEMORY = Path("/dev/shm")
 
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("reliability", max_examples=5000, deadline=None, print_blob=True)
@@ -30,7 +32,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Close the network for this process and its children, and choose a seed unless one is set."""
+    """Close the network for this process and its children, and choose a seed unless one is set.
+
+    Temporary files are in memory where the system has room for that: disk syncs prove nothing more.
+    """
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 << 30:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"
     os.environ["HF_HUB_OFFLINE"] = "1"
     os.environ["LANGSMITH_TRACING"] = "false"
@@ -75,11 +82,13 @@ def pytest_unconfigure() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _parsers_record_too() -> Generator[None, None, None]:
-    """Tell the processes that read files where to record refused attempts."""
+def _parsers() -> Generator[None, None, None]:
+    """Share the processes that read files, and tell them where to record refused attempts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse_pool, "PASSED_ON", parse_pool.PASSED_ON | {no_network.LOG})
+        patch.setattr(parse_pool, "Child", shared_parsers.SharedChild)
         yield
+    shared_parsers.end_all()
 
 
 def pytest_report_header(config: pytest.Config) -> str:

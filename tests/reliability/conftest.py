@@ -6,9 +6,7 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -46,23 +44,13 @@ def record(request: pytest.FixtureRequest) -> Callable[[str, str, str], None]:
     return request.config.stash[Scoreboard.KEY].record
 
 
-@contextmanager
-def folder_in_memory() -> Iterator[Path]:
-    """An empty folder, in memory where the system has that: disk syncs prove nothing more."""
-    shared = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
-        yield Path(folder)
-
-
 @pytest.fixture
-def memory() -> Iterator[Path]:
-    """An empty folder in memory."""
-    with folder_in_memory() as folder:
-        yield folder
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder, in memory where the system has room for that."""
+    return tmp_path_factory.mktemp("memory")
 
 
 @pytest.fixture(scope="module")
-def module_memory() -> Iterator[Path]:
-    """An empty folder in memory for all tests of a module."""
-    with folder_in_memory() as folder:
-        yield folder
+def module_memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Such a folder for all tests of a module."""
+    return tmp_path_factory.mktemp("module")
