@@ -60,6 +60,11 @@ class FakeEngine:
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         self.path = os.pathsep.join([str(folder), os.environ["PATH"]])
 
+    def reset(self) -> None:
+        """From now on be as new: certain, and without a page read."""
+        for name in ("act", "read"):
+            (self.folder / name).unlink(missing_ok=True)
+
     def act(self, how: str) -> None:
         """From now on hang, fail, or be as certain as this number of 100."""
         (self.folder / "act").write_text(how)

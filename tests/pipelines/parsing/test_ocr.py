@@ -18,11 +18,16 @@ from spanwise.pipelines.parsing.ocr import use_ocr
 from spanwise.pipelines.parsing.worker import Limits
 
 
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> FakeEngine:
+    return FakeEngine(tmp_path_factory.mktemp("program") / "engine")
+
+
 @pytest.fixture
-def engine(tmp_path, monkeypatch) -> FakeEngine:
-    fake = FakeEngine(tmp_path / "engine")
-    monkeypatch.setenv("PATH", fake.path)
-    return fake
+def engine(program, monkeypatch) -> FakeEngine:
+    program.reset()
+    monkeypatch.setenv("PATH", program.path)
+    return program
 
 
 @pytest.fixture
@@ -172,13 +177,6 @@ def test_hostile_pictures_cost_a_line_each(scans, engine, run):
     assert "damaged picture" in lines[1]
     with spanwise.open(scans) as library:
         assert sorted(library.snapshot.files()) == ["note.txt", "scan.pdf", "wide.png"]
-
-
-def test_a_renamed_scan_is_not_read_again(scans, engine):
-    synced(scans)
-    (scans / "scan.pdf").rename(scans / "moved.pdf")
-    assert synced(scans).added == ("moved.pdf",)
-    assert len(engine.pages_read) == 3
 
 
 def test_a_copy_in_another_file_is_not_read_again(scans, engine):
