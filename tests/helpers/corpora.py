@@ -38,7 +38,7 @@ class Corpus:
     """A store of documents given as lists of passages; each write is one commit."""
 
     def __init__(self, path: Path) -> None:
-        self.store = Store.create(path, PLAIN.settings())
+        self.store = Store.open(path) if path.exists() else Store.create(path, PLAIN.settings())
 
     def write(self, put: Texts, remove: Sequence[str] = ()) -> None:
         with self.store.writer() as writer:

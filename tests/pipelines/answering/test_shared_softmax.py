@@ -57,6 +57,11 @@ def probabilities(library, questions, k=20, margin=NEVER_SURE, read_all=False):
     return by_question
 
 
+@pytest.fixture(scope="module")
+def expected(library):
+    return probabilities(library, QUESTIONS)
+
+
 def same(first, second):
     for expected, actual in zip(first, second, strict=True):
         common = expected.keys() & actual.keys()
@@ -65,16 +70,15 @@ def same(first, second):
             assert actual[place] == pytest.approx(expected[place], abs=0.05)  # in bf16 where that is fast
 
 
-def test_a_probability_does_not_depend_on_k_on_early_exit_or_on_other_questions(library):
-    every = probabilities(library, QUESTIONS, read_all=True)
-    same(every, probabilities(library, QUESTIONS, k=8))
-    same(every, probabilities(library, QUESTIONS, margin=SURE))
-    same(every, probabilities(library, QUESTIONS, margin=NEVER_SURE))
-    same(every, [probabilities(library, [question])[0] for question in QUESTIONS])
+def test_a_probability_does_not_depend_on_k_on_early_exit_or_on_other_questions(library, expected):
+    same(expected, probabilities(library, QUESTIONS, read_all=True))
+    same(expected, probabilities(library, QUESTIONS, k=8))
+    same(expected, probabilities(library, QUESTIONS, margin=SURE))
+    same(expected, [probabilities(library, [question])[0] for question in QUESTIONS])
 
 
-def test_a_probability_does_not_depend_on_shards(library, shards):
-    same(probabilities(library, QUESTIONS), probabilities(shards, QUESTIONS))
+def test_a_probability_does_not_depend_on_shards(expected, shards):
+    same(expected, probabilities(shards, QUESTIONS))
 
 
 def test_answers_and_confidence_of_shards_are_those_of_one_index(library, shards):
@@ -91,7 +95,7 @@ def test_answers_and_confidence_of_shards_are_those_of_one_index(library, shards
         assert each.explain(DEMO[0], **options).ranks[0].rank == 1
 
 
-def test_the_feature_is_the_logarithm_of_a_probability(library):
-    values = [value for by_place in probabilities(library, QUESTIONS) for value in by_place.values()]
+def test_the_feature_is_the_logarithm_of_a_probability(expected):
+    values = [value for by_place in expected for value in by_place.values()]
     assert max(values) <= 0
     assert min(values) < -5

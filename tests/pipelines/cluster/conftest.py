@@ -31,9 +31,9 @@ def encoders():
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory, encoders):
-    """An index, the same one in eight shards, and questions: 1,200 passages."""
+    """An index, the same one in eight shards, and questions: 480 passages."""
     root = tmp_path_factory.mktemp("pair")
-    questions = write_notes(root / "notes", 300, 560)
+    questions = write_notes(root / "notes", 120, 560)
     for number in range(3):
         (root / "notes" / f"broken{number}.pdf").write_bytes(b"%PDF-1.4 broken")
     with spanwise.open(root / "notes", root / "whole", model="base", colbert="builtin", cache=False) as whole:
