@@ -59,7 +59,8 @@ def paragraphs_of(language: str) -> list[str]:
 
 def table_of(paragraphs: Sequence[str], random_numbers: random.Random) -> Table:
     """A table of names from the paragraphs and of numbers."""
-    names = sorted({word for part in paragraphs for word in part.split() if word.istitle() and word.isalpha()})
+    words = [word for part in paragraphs for word in part.split()]
+    names = sorted({word for word in words if word.istitle() and word.isalpha()})
     rows = [
         [
             *random_numbers.sample(names, 2),

@@ -123,7 +123,7 @@ HIDDEN_IN_TEX = re.compile(
 
 
 def read_text(data: bytes) -> TextBuilder:
-    """The document of a plain text file, titled by its first line unless that is an entry of a log or the like."""
+    """The document of a plain text file, titled by its first line unless that is an entry of a log."""
     decoded = decode(data)
     left_out = apart([*_hidden(decoded[0], UNREADABLE), *_commented_out(decoded[0][:MAX_SETTINGS])])
     title = first_line(blanked(decoded[0], left_out))
