@@ -68,7 +68,13 @@ def test_rows_of_another_width_are_another_table():
 
 
 def test_tables_beside_each_other_are_two():
-    text = "Staff |  |  | Vans | \nName | Role |  | Plate | Due\nPia | Baker |  | TK 4 | May\nJon | Cook |  |  | "
+    lines = [
+        "Staff |  |  | Vans | ",
+        "Name | Role |  | Plate | Due",
+        "Pia | Cook |  | TK 4 | May",
+        "Jon | Clerk |  |  | ",
+    ]
+    text = "\n".join(lines)
     assert [(table.columns, len(table.rows)) for table in find_tables(document(text))] == [
         (("Name", "Role"), 3),
         (("Plate", "Due"), 2),
