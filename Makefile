@@ -27,7 +27,7 @@ install: .venv/installed ## create .venv with spanwise
 dev: .venv/installed-dev ## create .venv with the tools for tests and checks too
 
 test: dev ## run the tests
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: dev ## check style, format and types
 	$(BIN)/ruff check .

@@ -62,9 +62,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of tests/reliability `reliability`, except those marked `smoke`.
 
-    The search that takes longest to compile comes first, so that the second process finds it compiled.
+    The search that takes longest to compile comes first, so that the second process finds it compiled, then
+    the files of whole commands: a long file at the end would leave the other process idle.
     """
-    items.sort(key=lambda item: item.path.name != "test_maxscore.py")
+    tests = RELIABILITY.parent
+    items.sort(key=lambda item: (item.path.name != "test_maxscore.py", item.path.parent != tests))
     for item in items:
         if RELIABILITY in item.path.parents and not item.get_closest_marker("smoke"):
             item.add_marker("reliability")

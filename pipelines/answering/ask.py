@@ -350,9 +350,11 @@ class Answerer:
         )
 
     def _completed(self, ranked: RankedCandidate, duplicates: Mapping[int, Sequence[Passage]]) -> AnswerSpan:
-        """The span, with yes or no if that is asked for and the rule is certain enough."""
+        """The span; for a yes-no question its sentence, with yes or no if the rule is certain enough."""
         span = answer_span(ranked)
-        span = replace(span, duplicates=tuple(duplicates[span.passage.id]))
+        is_yes_no = ranked.result is None and not math.isnan(ranked.candidate.scored.yes)
+        quoted = span.context if is_yes_no else span.span
+        span = replace(span, span=quoted, duplicates=tuple(duplicates[span.passage.id]))
         rule = self.calibration.verdicts if self.calibration else None
         verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)
         first = span.context.readable.lower().partition(",")[0].strip(" .!")

@@ -170,6 +170,13 @@ def test_a_sentence_that_says_yes_itself_is_believed(library, folder, monkeypatc
     assert answer_to(library, "Does the gate open at six?", ("the gate opens", 9.0, 0.0)).verdict == "yes"
 
 
+def test_the_answer_to_a_yes_no_question_is_the_whole_sentence(library, monkeypatch):
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", partial(ScoredSpan, yes=0.1))
+    best = answer_to(library, "Did Ada Rook raise the weir?", ("Ada Rook", 9.0, 0.0)).best
+    assert "Ada Rook" in best.text != "Ada Rook"
+    assert best.span == best.context
+
+
 def test_passages_that_say_the_same_are_one_answer(library, folder):
     (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
     library.sync(vectors=False)
