@@ -128,7 +128,8 @@ class AnswerSpan:
         also_in: the answers of other passages with the same words, best first.
         heading: the path of headings above the span's start, title first.
         match: how the words that a model points at are found; None for an answer of the reader.
-        date: of the document, as far as known, if other versions of the sentence say otherwise; else "".
+        date: of a mail, or of a document, as far as known, if other versions of the sentence say otherwise;
+            else "".
     """
 
     span: Span

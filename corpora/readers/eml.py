@@ -98,7 +98,8 @@ class MailWriter:
         subject = _header(message, "Subject") or "Without a subject" * is_mailbox
         start = self.builder.write_heading(subject, 1)
         if is_mailbox:
-            self.builder.add_label(start, f"mail {subject}")
+            day, _, _ = _date(message).partition("T")
+            self.builder.add_label(start, f"mail {subject} {day}".rstrip())
         for name in SHOWN:
             if value := _header(message, name):
                 self.builder.write(f"{name}: {value}")

@@ -58,6 +58,8 @@ N_CANDIDATES = 2  # of a declined question
 MIN_CANDIDATE_CONFIDENCE = 0.10
 MIN_ALTERNATIVE_CONFIDENCE = 0.05
 MAX_PARTS = 5  # of an answer
+MAIL = "message/rfc822"  # the media type of a document whose words are of one day
+DAY = len("2024-03-01")
 ADDED_MARGIN = 0.2  # by which the threshold is higher where a passage has only words that a conversation adds
 
 
@@ -431,10 +433,13 @@ def _timed(timings: Sequence[dict[str, float]], stage: str) -> Iterator[None]:
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:
-    """The answer with the place of its span, and those with the same words with theirs."""
+    """The answer with the place of its span and the day of a mail, and those with the same words with theirs."""
     place = place_of(document_of, answer.span)
+    document = document_of(answer.span.document_id)
+    sent = document.metadata.get("date", "")[:DAY] if document.media_type == MAIL else ""
     return replace(
         answer,
+        date=answer.date or sent,
         page=place.page,
         line=place.line,
         label=place.label,

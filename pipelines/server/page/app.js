@@ -311,7 +311,7 @@ function choose(number) {
   const table = number === 0 && record.table;
   fill(byId("best"),
     element("p", { class: "kind" }, number ? "Another answer" : "Answer", span.verdict && `: ${span.verdict}`,
-      span.verdict_confidence && ` (${percent(span.verdict_confidence)})`),
+      span.verdict_confidence && ` (${percent(span.verdict_confidence)})`, span.date && `, ${span.date}`),
     element("blockquote", { class: "quote markdown", dir: "auto", id: "quote" },
       table ? element("mark", { class: "span", id: "span" }, inLine(span.display)) : inSentence(span)),
     table && tablePart(table),

@@ -159,6 +159,11 @@ def test_each_mail_of_a_mailbox_has_a_heading_and_a_label(data: bytes) -> None:
     assert document.title == "a"
 
 
+def test_the_label_of_a_mail_has_its_day() -> None:
+    data = MAILBOX.replace(b"Subject: One", b"Subject: One\nDate: Mon, 22 Apr 2024 09:00:00 +0200")
+    assert read(data, "a.mbox").labels[0].text == "mail One 2024-04-22"
+
+
 def test_mails_beyond_the_limit_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eml, "MAX_MAILS", 1)
     document = read(MAILBOX, "a.mbox")

@@ -177,6 +177,13 @@ def test_the_answer_to_a_yes_no_question_is_the_whole_sentence(library, monkeypa
     assert best.span == best.context
 
 
+def test_the_answer_of_a_mail_has_its_day(library, folder):
+    mail = "Date: Mon, 22 Apr 2024 09:00:00 +0200\nSubject: Masks\n\nThe masks arrived yesterday.\n"
+    (folder / "masks.eml").write_text(mail, encoding="utf-8")
+    library.sync(vectors=False)
+    assert answer_to(library, "When did the masks arrive?", ("yesterday", 9.0, 0.0)).best.date == "2024-04-22"
+
+
 def test_passages_that_say_the_same_are_one_answer(library, folder):
     (folder / "guide.txt").write_text("The old mill is the work of Ada Rook.\n", encoding="utf-8")
     library.sync(vectors=False)
