@@ -12,7 +12,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from .files import make_folder, named_errors, publish, sha256_of, write_file
-from .shards import is_sharded, shard_folders
 
 OCR = "ocr"
 PAGE_KEY = re.compile(r"(?:^|, )([0-9]{1,6}) [0-9.]{1,6} ([0-9a-f]{64})")
@@ -68,5 +67,5 @@ class PageStore:
 def recognised_page(index: Path, metadata: Mapping[str, str], number: int) -> Recognised | None:
     """A page of a document as an engine read it; None for a page with text, or if it is not kept any more."""
     key = page_keys(metadata).get(number)
-    stores = map(PageStore, shard_folders(index) if is_sharded(index) else [index])
+    stores = map(PageStore, [index, *index.glob("shard-*")])
     return next(filter(None, (store.get(key) for store in stores)), None) if key else None

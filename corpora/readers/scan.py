@@ -16,7 +16,6 @@ from cmath import rect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import BytesIO
@@ -77,7 +76,7 @@ class Engine:
     name: "tesseract" or "rapidocr".
     program: its path; empty for a package.
     languages: of its data, as its option has them.
-    version: of the program and its data.
+    version: of the program.
     """
 
     name: str
@@ -226,19 +225,13 @@ def _tesseract(program: str) -> Engine | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    head, *rest = listed.split("\n")
-    names = set(rest) - {"", "osd"}
+    names = set(listed.split("\n")[1:]) - {"", "osd"}
     ordered = [name for name in LANGUAGES if name in names] + sorted(names.difference(LANGUAGES))
-    chosen = ordered[:MAX_LANGUAGES]
-    folder = Path(head.partition('"')[2].rpartition('"')[0])
-    files = [folder / f"{name}.traineddata" for name in chosen]
-    digests = [sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
-    versions = " ".join([number, *digests])
-    return Engine(TESSERACT, program, "+".join(chosen), versions) if names else None
+    return Engine(TESSERACT, program, "+".join(ordered[:MAX_LANGUAGES]), number) if names else None
 
 
-def recognise(engine: Engine, png: bytes) -> RecognisedPage:
-    """What the engine reads on the picture of a page, without a key.
+def recognise(engine: Engine, data: bytes) -> RecognisedPage:
+    """What the engine reads on the picture of a page in the bytes of a file, without a key.
 
     If it is not sure of words that are wider than high, the page may lie on its side or stand on its head: it
     gets the turn at which most of them are read. A page that takes long is not turned.
@@ -248,7 +241,7 @@ def recognise(engine: Engine, png: bytes) -> RecognisedPage:
     best = RecognisedPage()
     most = -1.0
     began = monotonic()
-    with Image.open(BytesIO(png)) as file:
+    with Image.open(BytesIO(data)) as file:
         picture = file.convert("L")
     for degrees in (0, 180, 90, 270):
         page = _recognised(engine, picture.rotate(degrees, expand=True), degrees)

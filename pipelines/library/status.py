@@ -31,7 +31,7 @@ from ...models.model_files import BUILTIN, wrong_weights
 from ...reader.evidence import Calibrations
 from ...reader.load import CALIBRATION, reader_folder
 from ..folders import CATALOG_NAME, Root, is_writable, list_roots, read_roots, resolve_index
-from ..parsing.ocr import DEFAULT, n_waiting
+from ..parsing.ocr import DEFAULT, waiting_pages
 from .answer_cache import CACHE_NAME, AnswerCache
 from .loaded_models import COLBERT, MODEL, RERANKER, VECTORS, LoadedModels, ModelKind, command
 
@@ -99,7 +99,8 @@ def ocr_record(snapshot: Snapshot, settings: Mapping[str, str]) -> Record:
     """The setting of OCR, the number of pages that wait for it, and the engine, or None without one."""
     engine = find_engine()
     mode = settings.get(OCR, DEFAULT)
-    return {"mode": mode, "waiting": n_waiting(snapshot, mode), "engine": str(engine) if engine else None}
+    waiting = sum(waiting_pages(snapshot, mode).values())
+    return {"mode": mode, "waiting": waiting, "engine": str(engine) if engine else None}
 
 
 def waiting_scans(ocr: Mapping[str, Any], sync_command: str) -> str:

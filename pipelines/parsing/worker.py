@@ -21,7 +21,7 @@ from spanwise.errors import DocumentRejected
 from spanwise.types import Passage
 
 from ...corpora.passages import split
-from ...corpora.readers.pdf import page_boxes, page_png, waiting_pages
+from ...corpora.readers.pdf import page_boxes, page_picture, waiting_pages
 from ...corpora.readers.scan import Engine, RecognisedPage, recognise
 from ...corpora.reading import SkippedFile, parse
 from ...index.analysis import Analyzer
@@ -150,10 +150,10 @@ def _answer(header: Mapping[str, Any], data: bytes, analyzer: Analyzer) -> tuple
 
 
 def _page(header: Mapping[str, Any], data: bytes) -> tuple[Any, ...]:
-    """A page as a PNG, or the boxes of words on it."""
+    """A picture of a page, or the boxes of words on it."""
     number = header["page"]
     if "words" not in header:
-        return {}, page_png(data, number, header.get("width"))
+        return {}, page_picture(data, number, header.get("width"))
     recognised = header["recognised"] and RecognisedPage(**header["recognised"])
     return (
         {"boxes": page_boxes(data, number, header["words"], header["before"], header["after"], recognised)},

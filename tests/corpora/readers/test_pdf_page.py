@@ -6,7 +6,7 @@ import pytest
 from helpers.files import pdf_of
 from PIL import Image
 
-from spanwise.corpora.readers.pdf import page_boxes, page_png
+from spanwise.corpora.readers.pdf import page_boxes, page_picture
 from spanwise.errors import DocumentRejected
 
 PAGES = pdf_of([["The mill is old.", "The mill burned and the coun-", "cil wept."], ["Second page."]])
@@ -34,13 +34,13 @@ def test_boxes_stand_around_the_words(words: str, before: str, n_boxes: int, lin
 
 
 def test_a_page_is_a_png_of_the_width_within_a_limit() -> None:
-    assert Image.open(BytesIO(page_png(PAGES, 1, 300))).width == 300
+    assert Image.open(BytesIO(page_picture(PAGES, 1, 300))).width == 300
     long = PAGES.replace(b"[ 0 0 419.5276 595.2756 ]", b"[ 0 0 20 14000 ]")
-    picture = Image.open(BytesIO(page_png(long, 1, 2000)))
+    picture = Image.open(BytesIO(page_picture(long, 1, 2000)))
     assert picture.width * picture.height <= 16_100_000
 
 
 @pytest.mark.parametrize("page", [0, 3])
 def test_a_missing_page_is_refused(page: int) -> None:
     with pytest.raises(DocumentRejected, match=f"no page {page}: the file has 2 pages"):
-        page_png(PAGES, page, 300)
+        page_picture(PAGES, page, 300)

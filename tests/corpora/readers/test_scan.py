@@ -9,7 +9,7 @@ from PIL import Image
 from pypdfium2 import PdfDocument
 
 from spanwise.corpora.readers import pdf
-from spanwise.corpora.readers.pdf import page_boxes, page_png, waiting_pages
+from spanwise.corpora.readers.pdf import page_boxes, page_picture, waiting_pages
 from spanwise.corpora.readers.scan import (
     RAPIDOCR,
     TESSERACT,
@@ -142,7 +142,7 @@ def test_a_program_that_is_no_engine_is_not_taken(tmp_path, monkeypatch) -> None
 def test_an_engine_reads_a_page_that_is_not_level(name: str) -> None:
     engine = engine_or_skip(name)
     data = scan_of([LINES], 1.0)
-    page = recognise(engine, page_png(data, 1))
+    page = recognise(engine, page_picture(data, 1))
     lines = pdf.read(data, {1: page}).text.split("\n")
     assert [line.replace(" ", "") for line in lines] == [line.replace(" ", "") for line in LINES]
     assert page.certainty > 0.8
@@ -153,7 +153,7 @@ def test_a_page_on_its_side_is_read_and_marked(name: str) -> None:
     engine = engine_or_skip(name)
     file = BytesIO()
     picture_of(LINES).rotate(-90, expand=True).save(file, "PDF", resolution=150)
-    page = recognise(engine, page_png(file.getvalue(), 1))
+    page = recognise(engine, page_picture(file.getvalue(), 1))
     assert page.degrees == 90
     assert pdf.read(file.getvalue(), {1: page}).text.replace(" ", "") == "\n".join(LINES).replace(" ", "")
     _, width, height, boxes = page_boxes(file.getvalue(), 1, "Films may be", "", "", page)
