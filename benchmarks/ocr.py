@@ -99,7 +99,7 @@ def error_and_seconds(typeset_page: bytes, scanned: bytes) -> tuple[float, float
     if engine is None:
         raise SystemExit("no engine is installed")
     began = sum(os.times()[:4])
-    recognised = recognise(engine, pdf.page_png(scanned, 1))
+    recognised = recognise(engine, pdf.page_picture(scanned, 1))
     text = pdf.read(scanned, {1: recognised}).text
     seconds = sum(os.times()[:4]) - began
     document = pdf.read(typeset_page)
