@@ -433,7 +433,7 @@ def _timed(timings: Sequence[dict[str, float]], stage: str) -> Iterator[None]:
 
 
 def placed_span(document_of: Callable[[str], Document], answer: AnswerSpan) -> AnswerSpan:
-    """The answer with the place of its span and the day of a mail, and those with the same words with theirs."""
+    """The answer with the place of its span, and the day of a mail; those with the same words, too."""
     place = place_of(document_of, answer.span)
     document = document_of(answer.span.document_id)
     sent = document.metadata.get("date", "")[:DAY] if document.media_type == MAIL else ""
