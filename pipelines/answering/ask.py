@@ -47,6 +47,7 @@ from .candidates import (
     without_overlaps,
 )
 from .cells import cell_candidates, in_tables
+from .clauses import named_clauses
 from .filters import Selection, count_unread
 from .reading import HitReader, Material, Readings
 from .table_answers import TableFinder, TableResult
@@ -256,8 +257,12 @@ class Answerer:
             left_out=self.left_out,
             understood=spelling.understood,
         )
+        named = named_clauses(asked, material.hits, cache(self.snapshot.document), self.analyzer)
+        clauses = [AnswerSpan(clause, clause, self._passage_of(clause, material.hits)) for _, clause in named]
+        if named and not named[0][0]:
+            return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]), note="")
         if not is_accepted:
-            near = self._worth_a_look(asked, shown, material.hits[:n_read])
+            near = self._worth_a_look(asked, [*clauses, *shown], material.hits[:n_read])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
             return declined if material.n_unread else self._with_unknown(declined, spelling)
         scored = ranked[0].candidate.scored
@@ -309,7 +314,7 @@ class Answerer:
         likely = [
             span
             for span in shown
-            if (span.confidence or 0.0) >= MIN_CANDIDATE_CONFIDENCE
+            if (span.confidence is None or span.confidence >= MIN_CANDIDATE_CONFIDENCE)
             and adds_words(span.text, terms, self.analyzer)
         ]
         if section := topic_section(terms, read, cache(self.snapshot.document), self.analyzer):
