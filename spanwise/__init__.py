@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # "as" marks what is exported
         Heading as Heading,
         Hit as Hit,
         Label as Label,
+        ModelOptions as ModelOptions,
         Passage as Passage,
         ScoredSpan as ScoredSpan,
         SearchOptions as SearchOptions,
@@ -57,7 +58,7 @@ _NAMES = {
     "pipelines.library.status": "Verification verify",
     "pipelines.library.watch": "Watch",
     "types": "Answer AnswerSpan AskOptions CheckedQuote ClusterOptions Document Filter Heading Hit Label "
-    "Passage ScoredSpan SearchOptions SearchResult Span Summary SummaryOptions SyncReport",
+    "ModelOptions Passage ScoredSpan SearchOptions SearchResult Span Summary SummaryOptions SyncReport",
 }
 _PLACES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(["__version__", *_MODULES, *_PLACES])

@@ -12,6 +12,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import get_args
@@ -98,6 +99,7 @@ class ModelAnswerer:
         options: the options.
         on_answer: called with the answer of the built-in reader.
         max_sentences: the maximum number of written sentences.
+        waiting: makes the block in which a reply is waited for.
     """
 
     built_in: Answerer
@@ -105,6 +107,7 @@ class ModelAnswerer:
     options: AskOptions
     on_answer: AnswerCallback = no_callback
     max_sentences: int = MAX_SENTENCES
+    waiting: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def trace(self, questions: Sequence[str | Question]) -> list[AnswerTrace]:
         """One answer per question, with the hits that were read last.
@@ -115,7 +118,7 @@ class ModelAnswerer:
 
     def _trace(self, question: str | Question) -> AnswerTrace:
         asked = Question.of(question, self.built_in.snapshot, self.built_in.analyzer)
-        requests = Requests(self.generator, self.options.model, asked.spelling.question)
+        requests = Requests(self.generator, self.options.model, asked.spelling.question, self.waiting)
         [trace] = self.built_in.trace([asked])
         self.on_answer(trace.answer)
         try:

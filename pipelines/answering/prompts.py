@@ -13,6 +13,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
@@ -20,7 +21,15 @@ from typing import Any, get_args
 from spanwise.errors import DataMalformed, GenerationFailed
 from spanwise.types import Computed, Document, GeneratorUse, ModelOptions, ModelStatus, Passage, Span, Turn
 
-from ...reader.generators.protocol import Completion, Generator, Message, completed, inert, without_thoughts
+from ...reader.generators.protocol import (
+    Completer,
+    Completion,
+    Generator,
+    Message,
+    completed,
+    inert,
+    without_thoughts,
+)
 from ..plain_text import computed_from, shown
 from ..understanding.patterns import pattern
 from .candidates import passage_sentences
@@ -328,8 +337,18 @@ class Requests:
     n_passages: the number of passages in the last prompt.
     """
 
-    def __init__(self, generator: Generator | None, options: ModelOptions, question: str) -> None:
-        """Without a generator the file `options.replay` replies; DataMalformed for one that is damaged."""
+    def __init__(
+        self,
+        generator: Generator | None,
+        options: ModelOptions,
+        question: str,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
+        """Without a generator the file `options.replay` replies; DataMalformed for one that is damaged.
+
+        `waiting` makes the block in which a reply is waited for.
+        """
+        self._waiting = waiting
         self.generator = generator
         self.options = options
         self.question = question
@@ -354,7 +373,9 @@ class Requests:
             completion = self._replayed(step)
         else:
             idle_s = min(self.options.idle_s, left_s)
-            completion = completed(self.generator, messages, MAX_TOKENS, schema, idle_s, left_s)
+            is_elsewhere = isinstance(self.generator, Completer)  # on a server, which takes several requests
+            with self._waiting() if is_elsewhere else nullcontext():
+                completion = completed(self.generator, messages, MAX_TOKENS, schema, idle_s, left_s)
         self.seconds += time.perf_counter() - began
         n_in = completion.tokens_in
         n_out = completion.tokens_out

@@ -2,16 +2,16 @@
 
 The last commit is looked up before each use. While it stays the same, its retrievers are used again. Between
 two uses no transaction is open, so an idle library blocks neither writers nor SQLite's log. One thread
-searches at a time; the others wait.
+searches at a time; the others wait, but not for a model on a server.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from threading import RLock
+from threading import RLock, get_ident
 from typing import TYPE_CHECKING, Any, cast
 
 from spanwise.errors import DocumentNotFound, QuestionEmpty
@@ -67,12 +67,16 @@ CACHED_PASSAGES = 4096  # whose terms are kept to find near-duplicates: 12 MB
 
 @dataclass(eq=False)
 class OpenCommit:
-    """A commit, its snapshot, and the retrievers over it, each built once."""
+    """A commit, its snapshot, and the retrievers over it, each built once.
+
+    `unlocked` makes the block in which others use the library.
+    """
 
     digest: str
     snapshot: Snapshot
     index_analyzer: Analyzer
     models: LoadedModels
+    unlocked: Callable[[], AbstractContextManager[None]] = nullcontext
     is_held: bool = False
     _retrievers: dict[tuple[object, ...], Retriever] = field(default_factory=dict)
     _selected: tuple[Filter, Selection] | None = None
@@ -222,7 +226,7 @@ class OpenCommit:
         generator = None
         if not options.model.replay:
             generator = self.models.generator(options.reader, options.base_url)
-        return ModelAnswerer(built_in, generator, options, on_answer, max_sentences)
+        return ModelAnswerer(built_in, generator, options, on_answer, max_sentences, self.unlocked)
 
     def answers(
         self,
@@ -309,6 +313,7 @@ class OpenCommits:
         self._commit: OpenCommit | None = None
         self._lock = RLock()
         self._depth = 0
+        self._owner: int | None = None  # the thread in a block of `current`
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -323,12 +328,34 @@ class OpenCommits:
             if self._commit is None or self._depth == 0:
                 self._commit = self._reopened()
             self._depth += 1
+            self._owner = get_ident()
             try:
                 yield self._commit
             finally:
                 self._depth -= 1
+                self._owner = get_ident() if self._depth else None
                 if self._depth == 0 and self._commit is not None:
                     self._commit.end_transaction()
+
+    @contextmanager
+    def unlocked(self) -> Iterator[None]:
+        """Other threads use the library while this one waits, in a block of `current`; its commit is held."""
+        if self._owner != get_ident() or self._commit is None:
+            yield
+            return
+        self._commit.hold()
+        depth = self._depth
+        self._depth = 0
+        self._owner = None
+        for _ in range(depth):
+            self._lock.release()
+        try:
+            yield
+        finally:
+            for _ in range(depth):
+                self._lock.acquire()
+            self._depth = depth
+            self._owner = get_ident()
 
     def close(self) -> None:
         """Close the commit; held snapshots stay open."""
@@ -349,7 +376,7 @@ class OpenCommits:
             digest = self._store.commit_digest()
             snapshot = self._store.snapshot()
             if self._store.commit_digest() == digest:
-                return OpenCommit(digest, snapshot, self.analyzer, self._models)
+                return OpenCommit(digest, snapshot, self.analyzer, self._models, self.unlocked)
             snapshot.close()
 
 

@@ -448,6 +448,7 @@ STATUS: dict[type[Exception], int] = {
     errors.DocumentChanged: 409,
     errors.DocumentRejected: 422,
     errors.FilterUnknown: 400,
+    errors.GenerationFailed: 502,
     errors.IndexEmpty: 503,
     errors.IndexLocked: 503,
     errors.IndexNotFound: 503,
@@ -487,7 +488,7 @@ def _described(error: Any) -> tuple[int, str, str]:
     return status, "BadRequest", str(error)
 
 
-_PATH = re.compile(r"(?<![\w.\"'])/[^\s'\",;:()]+")
+_PATH = re.compile(r"(?<![\w.\"'])(?<!:/)/(?!/)[^\s'\",;:()]+")  # not of a URL
 
 
 def redacted(message: str, hidden: list[str]) -> str:

@@ -40,6 +40,7 @@ MAX_MESSAGE = 300  # characters of a server's error
 EMBEDDED = 32  # texts of a request
 EMBEDDING_S = 300.0  # for a request
 KEEP_ALIVE = "10m"  # for which Ollama keeps the model in memory
+TIME_OVER = "the time for the reply is over"
 CHECK_URL = "Name the server's base URL, such as http://127.0.0.1:1234/v1"
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 
@@ -200,7 +201,8 @@ class ChatServer:
                         return
                     message = self._refusal(response)
             except httpx.HTTPError as error:
-                raise self._failed(self._reason(error, idle_s)) from None
+                is_over = time.monotonic() >= ends
+                raise self._failed(TIME_OVER if is_over else self._reason(error, idle_s)) from None
             except UnicodeError as error:
                 raise self._failed(str(error)) from None
             if response.status_code in (400, 422) and self._takes_extras and len(body) > 3:
@@ -226,7 +228,7 @@ class ChatServer:
                 *lines, rest = rest.split(b"\n")
                 yield from lines
             if time.monotonic() >= ends:
-                raise self._failed("the time for the reply is over")
+                raise self._failed(TIME_OVER)
         yield rest
 
     def _refusal(self, response: httpx.Response) -> str:

@@ -235,7 +235,8 @@ def test_a_dead_server_is_an_error_of_one_line(server, pieces):
 
 
 @pytest.mark.parametrize(
-    ("idle_s", "total_s", "says"), [(0.3, 9, "no byte for"), (9, 0.3, "time for the reply")]
+    ("idle_s", "total_s", "says"),
+    [(0.3, 9, "no byte for"), (9, 0.3, "time for the reply"), (0.3, 0.3, "time for the reply")],
 )
 def test_a_silent_server_ends_at_its_time(server, idle_s, total_s, says):
     server.pieces = ["Ada ", "", "built it."] if idle_s < 1 else ["Ada "] * 2_000

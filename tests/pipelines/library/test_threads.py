@@ -4,9 +4,11 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from helpers.played_model import BUILT, Played
 from helpers.scripted_reader import Flat, read_by
 
 from spanwise.errors import IndexClosed
+from spanwise.reader.generators.protocol import Completion
 
 N_THREADS = 16
 N_ROUNDS = 10
@@ -82,6 +84,27 @@ def test_use_after_close_is_a_named_error(library, use):
     library.close()
     with pytest.raises(IndexClosed, match=r"\.spanwise was closed: open it again"):
         use(library)
+
+
+def test_nobody_waits_for_the_server_of_a_model(folder, library):
+    waits = threading.Event()
+    may_end = threading.Event()
+
+    class OnServer(Played):
+        def complete(self, messages, max_tokens, schema, idle_s, total_s):
+            waits.set()
+            assert may_end.wait(20)
+            return Completion(self.replies.pop(0))
+
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(library.ask, "Who built the mill?", retriever="bm25", reader=OnServer(BUILT))
+        assert waits.wait(20)
+        (folder / "gate.txt").write_text("The gate is painted green.")
+        library.sync(vectors=False)
+        assert library.search("gate", k=1, retriever="bm25")[0].passage.document_id == "gate.txt"
+        may_end.set()
+        assert asked.result().written[0].text == "Ada Rook built it in 1811."
+    assert library.search("gate", k=1, retriever="bm25")[0].passage.document_id == "gate.txt"
 
 
 def test_closing_waits_for_the_thread_that_computes(library):

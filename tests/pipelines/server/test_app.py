@@ -16,6 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from starlette.testclient import TestClient
 
 import spanwise
+from spanwise.corpora.readers import pdf
 from spanwise.errors import IndexCorrupt, IndexLocked
 from spanwise.pipelines.json_records import answer_record, search_record
 from spanwise.pipelines.library.library import Library
@@ -176,7 +177,7 @@ def test_words_that_were_read_from_a_picture_have_a_box_on_it(client, library, t
     page = client.get("/api/document/page", params=params).json()
     (library.roots[0].folder / "scan.pdf").unlink()
     library.sync(vectors=False)
-    points = [number / 300 * 72 for number in (190, 100, 90, 30)]  # of the engine's pixels
+    points = [number / pdf.DPI * 72 for number in (190, 100, 90, 30)]  # of the engine's pixels
     [box] = page["boxes"]
     assert box == pytest.approx(points, abs=0.2)
 
@@ -247,7 +248,7 @@ def test_a_chat_gives_what_the_model_writes(serve, reply, content, marks):
 
 def test_a_model_that_fails_is_a_named_error(serve):
     client = serve(replace(BY_WORDS, reader=Played("", "")))
-    assert error_of(client.post("/api/ask", json={"question": QUESTION})) == (500, "GenerationFailed")
+    assert error_of(client.post("/api/ask", json={"question": QUESTION})) == (502, "GenerationFailed")
 
 
 def test_status_and_health_name_no_path(client, library):
