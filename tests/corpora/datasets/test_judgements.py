@@ -3,13 +3,11 @@
 import gzip
 from pathlib import Path
 
-import ir_measures
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from spanwise.corpora.datasets.beir import read_qrels
 from spanwise.errors import DataMalformed
-from spanwise.pipelines.evaluation.results import run_lines
 
 TREC = "q1 0 d7 2\nq1 0 d3 0\nq2 0 d7 -1\n"
 BEIR = "query-id\tcorpus-id\tscore\nq1\td7\t2\nq1\td3\t0\nq2\td7\t-1\n"
@@ -71,14 +69,3 @@ def test_published_judgements_are_read_as_ir_measures_reads_them(data: Path) -> 
         for judgement in ir_measures.read_trec_qrels(str(path)):
             expected.setdefault(judgement.query_id, {})[judgement.doc_id] = judgement.relevance
         assert read_qrels(path) == expected
-
-
-def test_ir_measures_reads_the_lines_of_a_run(tmp_path: Path) -> None:
-    path = written(tmp_path, "".join(run_lines("q 1", [("a b.md", 2.5), ("c%d", -1e-7)], "my system")))
-    lines = [(line.query_id, line.doc_id, line.score) for line in ir_measures.read_trec_run(str(path))]
-    assert lines == [("q%201", "a%20b.md", 2.5), ("q%201", "c%25d", -1e-7)]
-
-
-def test_an_empty_id_is_not_written() -> None:
-    with pytest.raises(ValueError, match="id is empty"):
-        list(run_lines("q", [("", 1.0)], "tag"))
