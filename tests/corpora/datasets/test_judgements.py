@@ -3,6 +3,7 @@
 import gzip
 from pathlib import Path
 
+import ir_measures
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
