@@ -1,4 +1,4 @@
-"""Judgements of TREC and BEIR are read, runs are written, and errors name the wrong line."""
+"""Judgements of TREC and BEIR are read, and errors name the wrong line."""
 
 import gzip
 from pathlib import Path
