@@ -4,6 +4,7 @@ import errno
 import os
 import resource
 import shutil
+import stat
 import signal
 from contextlib import suppress
 from pathlib import Path
@@ -119,7 +120,9 @@ def write_as_nobody(say: Say, path: Path) -> None:
 def test_an_index_that_may_only_be_read_is_read(before, memory) -> None:
     for path in (before, *before.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
-    memory.chmod(0o755)
+    for folder in (memory, *memory.parents):
+        if not folder.stat().st_mode & stat.S_IXOTH:
+            folder.chmod(0o711)
     assert run(write_as_nobody, before).code == 0
 
 
