@@ -4,8 +4,8 @@ import errno
 import os
 import resource
 import shutil
-import stat
 import signal
+import stat
 from contextlib import suppress
 from pathlib import Path
 
