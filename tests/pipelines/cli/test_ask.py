@@ -23,7 +23,7 @@ from spanwise.pipelines.cli.show import show_answer
 from spanwise.types import Answer
 
 WAIT_S = 120
-KEY_S = 10  # a received key has shown by then
+KEY_S = 3  # a received key has shown by then
 
 
 def answer_of(library, question: str, *script: tuple[str, float, float]) -> Answer:

@@ -138,7 +138,7 @@ def test_a_remark_in_a_note_is_no_page_that_waits(scans, no_engine):
 
 def test_an_engine_that_hangs_costs_a_line(scans, engine, monkeypatch):
     (scans / "scan.pdf").write_bytes(scan_of([["a page"]]))
-    monkeypatch.setattr(ocr, "LIMITS", Limits(memory_bytes=2 * 2**30, wall_s=2.0))
+    monkeypatch.setattr(ocr, "LIMITS", Limits(memory_bytes=2 * 2**30, wall_s=1.0))
     engine.act("hang")
     [rejection] = synced(scans).rejected
     assert "could not be recognised (its parser took more than" in rejection.reason
