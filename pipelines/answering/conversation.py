@@ -173,6 +173,9 @@ def with_fragment(question: str, before: str) -> str:
         return ""
     new = fragment["whole"]
     body = ADDED.sub("", before)
+    added = before[len(body) :]
+    if NUMBER.search(fragment["rest"]):
+        added = re.sub(r" ?\b\w*\d\w*", "", added)
     n_words = len(fragment["rest"].split())
     run = rf"{CONTENT}(?: {CONTENT}){{0,{n_words - 1}}}"
     forms = [rf"\b((?:{DETERMINER}) {run}(?: ones?)?)", rf"\b({PRONOUN})\b"]
@@ -186,10 +189,10 @@ def with_fragment(question: str, before: str) -> str:
     for place in filter(None, (_counterpart(form, body, fragment["rest"]) for form in forms)):
         new = re.sub(r"\bones?$", place[1].split()[-1], new)
         # Added words belong to the pronoun.
-        after = body if place[1].lower() in PRONOUN.split("|") else before
-        whole = body[: place.start(1)] + new + after[place.end(1) :]
+        after = "" if place[1].lower() in PRONOUN.split("|") else added
+        whole = body[: place.start(1)] + new + body[place.end(1) :] + after
         return re.sub(r"\b(\w{3,40}) \1\b", r"\1", whole)
-    return f"{body.rstrip(' ?.')} {new}?{before[len(body) :]}" if fragment["preposition"] else ""
+    return f"{body.rstrip(' ?.')} {new}?{added}" if fragment["preposition"] else ""
 
 
 def _counterpart(form: str, body: str, fragment: str) -> re.Match[str] | None:

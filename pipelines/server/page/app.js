@@ -215,7 +215,7 @@ function switchOf(wanted, answered) {
   const names = [...new Set([...readers, "builtin"])];
   const pick = (name) => button(visible(name), () => ((reader = name), again("answer")), { "aria-pressed": String(name === wanted) });
   return element("div", { class: "readers" }, element("div", { class: "switch", id: "readers", role: "group", "aria-label": "What reads the passages" }, names.map(pick)),
-    answered !== wanted && note("The built-in reader, until the model answers."));
+    answered !== wanted && note("The built-in reader; the answer of the model takes its place."));
 }
 
 /** Sentences with the numbers of their citations, the places of these, and a list of both. */

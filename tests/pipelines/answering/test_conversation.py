@@ -30,6 +30,7 @@ def understood(*texts: str) -> str:
         (("How old is the south gate?", "no, I mean the north one"), "How old is the north gate?"),
         (("Who founded Acme?", "Sorry, I meant Ajax"), "Who founded Ajax?"),
         (("How much rain fell in Vik in 2021?", "And in 2022?"), "How much rain fell in Vik in 2022?"),
+        (("Which had the most? (rain 2021)", "And in 2022?"), "Which had the most in 2022? (rain)"),
         (("Who plays in Hamlet?", "What about Romeo and Juliet?"), "Who plays in Romeo and Juliet?"),
         (("What was the rent in 1986?", "what is the deposit?"), "what is the deposit? (1986 rent)"),
         (("Who created Acme?", "When was that?"), "When was that? (created Acme)"),
