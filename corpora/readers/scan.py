@@ -16,6 +16,7 @@ from cmath import rect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from importlib.metadata import version
 from importlib.util import find_spec
 from io import BytesIO
@@ -76,7 +77,7 @@ class Engine:
     name: "tesseract" or "rapidocr".
     program: its path; empty for a package.
     languages: of its data, as its option has them.
-    version: of the program.
+    version: of the program and its data.
     """
 
     name: str
@@ -225,9 +226,14 @@ def _tesseract(program: str) -> Engine | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    names = set(listed.split("\n")[1:]) - {"", "osd"}
+    head, *rest = listed.split("\n")
+    names = set(rest) - {"", "osd"}
     ordered = [name for name in LANGUAGES if name in names] + sorted(names.difference(LANGUAGES))
-    return Engine(TESSERACT, program, "+".join(ordered[:MAX_LANGUAGES]), number) if names else None
+    chosen = ordered[:MAX_LANGUAGES]
+    folder = Path(head.partition('"')[2].rpartition('"')[0])
+    files = [folder / f"{name}.traineddata" for name in chosen]
+    digests = [sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()]
+    return Engine(TESSERACT, program, "+".join(chosen), " ".join([number, *digests])) if names else None
 
 
 def recognise(engine: Engine, data: bytes) -> RecognisedPage:
