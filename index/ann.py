@@ -192,8 +192,7 @@ def renewed(
     """New codes for these vectors; None if the old ones are good enough.
 
     The old ones are good enough until 5 % of the vectors have no code, or 25 % of the codes have no vector.
-    None as well for fewer than 16 vectors, or a width that is not a
-    multiple of 4.
+    None as well for fewer than 16 vectors, or a width that is not a multiple of 4.
     """
     if width_of(stored) % (2 * _NUMBERS_PER_CODE) or len(stored) < _VALUES_PER_CODE:
         return None

@@ -79,7 +79,7 @@ LOOSE = {"and", "or", "to", "und", "oder", "bis"}
 
 MAX_WIDTH = 2_000  # pixels of a picture
 MAX_PIXELS = 16_000_000
-DPI = 250  # of a page that is recognised: more costs time and reads no better
+DPI = 250  # of a page that is recognised; 300 take a tenth more time
 MAX_CHARACTERS = 200_000  # of a page that is searched
 MAX_BOXES = 500
 CONTEXTS = (400, 100, 25, 5)  # characters around words that must agree, the first that occur

@@ -260,7 +260,7 @@ class Answerer:
         named = named_clauses(asked, material.hits, cache(self.snapshot.document), self.analyzer)
         clauses = [AnswerSpan(clause, clause, self._passage_of(clause, material.hits)) for _, clause in named]
         if named and not named[0][0]:
-            return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]), note="")
+            return replace(answer, best=clauses[0], alternatives=tuple(clauses[1:N_NEAREST]))
         if not is_accepted:
             near = self._worth_a_look(asked, [*clauses, *shown], material.hits[:n_read])
             declined = replace(answer, rejected=tuple(shown[:N_NEAREST]), candidates=near)
