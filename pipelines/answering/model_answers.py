@@ -80,12 +80,14 @@ class PlacedEvidence:
     sentence: the sentence that holds them.
     span: the words.
     match: how they were found.
+    quote: the words, and those of the sentence that the model writes besides.
     is_computed: the value of a table is meant.
     """
 
     sentence: Sentence
     span: Span
     match: PlaceMatch
+    quote: Span
     is_computed: bool = False
 
 
@@ -250,7 +252,7 @@ class ModelAnswerer:
         """The answer: the words that the model points at, and the sentences that pass the check."""
         document_of = cache(self.built_in.snapshot.document)
         placed = {
-            number: place
+            number: self._quoted(place, " ".join(text for text, places in reply.answer if number in places))
             for number, each in enumerate(reply.evidence)
             if (place := place_evidence(each.number, each.words, prompt.sentences))
         }
@@ -311,6 +313,22 @@ class ModelAnswerer:
             sentences.append(sentence)
         return sentences, [*used]
 
+    def _quoted(self, place: PlacedEvidence, written: str) -> PlacedEvidence:
+        """The place with a quote that reaches to the words of its sentence that are written, too."""
+        sentence = place.sentence
+        more = set(self._content(written)) - set(self._content(place.span.text))
+        places = [
+            sentence.span.start + place_in_sentence
+            for token in self.built_in.analyzer.tokens(sentence.span.text)
+            if self.built_in.analyzer.term(token.word) in more
+            for place_in_sentence in (token.start, token.end)
+        ]
+        if not places or place.is_computed:
+            return place
+        begin = min(place.span.start, *places) - sentence.passage.start
+        end = max(place.span.end, *places) - sentence.passage.start
+        return replace(place, quote=sentence.passage.span(begin, end))
+
     def _checked(
         self,
         text: str,
@@ -368,7 +386,7 @@ def place_evidence(number: str, words: str, sentences: Mapping[str, Sentence]) -
     """
     named = sentences.get(number)
     if named and number == COMPUTED:
-        return PlacedEvidence(named, named.span, "exact", is_computed=True)
+        return PlacedEvidence(named, named.span, "exact", named.span, is_computed=True)
     here = [(named, kind) for kind in get_args(QuoteMatch)] if named else []
     is_long = not named or len(words.split()) >= MIN_WORDS
     elsewhere = ((each, kind) for kind in WHOLE for each in sentences.values() if is_long)
@@ -376,8 +394,8 @@ def place_evidence(number: str, words: str, sentences: Mapping[str, Sentence]) -
         if sentence and words.strip() and (place := find_words(words, sentence.span.text, kind)):
             start = sentence.span.start - sentence.passage.start
             span = sentence.passage.span(start + place.start, start + place.end)
-            return PlacedEvidence(sentence, span, place.match)
-    return PlacedEvidence(named, named.span, "sentence") if named else None
+            return PlacedEvidence(sentence, span, place.match, span)
+    return PlacedEvidence(named, named.span, "sentence", named.span) if named else None
 
 
 def _answer_span(evidence: PlacedEvidence, verdict: str | None) -> AnswerSpan:
@@ -394,8 +412,8 @@ def _answer_span(evidence: PlacedEvidence, verdict: str | None) -> AnswerSpan:
 def _citation(
     evidence: PlacedEvidence, cited: dict[Span, Citation], document_of: Callable[[str], Document]
 ) -> Citation:
-    """The citation of a span, numbered in the order of first use in `cited`."""
-    span = evidence.span
+    """The citation of a quote, numbered in the order of first use in `cited`."""
+    span = evidence.quote
     if span not in cited:
         citation = citation_of(len(cited) + 1, span, evidence.sentence.passage, document_of)
         day = day_of(document_of(span.document_id))
