@@ -48,6 +48,7 @@ ATOM = re.compile(r"\s*(?:[\w.,′%°]*|.|[(\[|][^()\[\]|]*[)\]|])\s*")
 NO_PARTS = re.compile(r"|\w+Pr|del|moveFrom|annotation.*|mphantom")
 INVISIBLE = "\u2061\u2062\u2063\t\r\n"  # operators of MathML, and line ends
 BAR = " | "
+HIDDEN = " (hidden)"  # at the end of the label of a cell that a program does not show
 MAX_SPAN = 1_000  # rows and columns of a cell, as in browsers
 MAX_REPEATED = 200  # characters; a longer cell that spans others is written once
 MAX_ADDED = 50_000  # cells of a table that repeat others

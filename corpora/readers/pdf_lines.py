@@ -31,6 +31,7 @@ SMALL = 0.85  # times the size of type, of raised and lowered digits
 MIN_RISE = 0.12  # times the size of type
 MIN_FALL = 0.06
 MIN_GAP = 0.8  # times the size of type, between the pieces of a line
+SAME_LINE = 0.1  # times the size of type, between the heights of two parts of a line
 MAX_FIELDS = 1_000  # of a page
 FIELD_SIZE = 12.0  # points
 TALL = 16.0  # points from the top of a field to the middle of its first line, at most
@@ -168,8 +169,22 @@ def _address(drawn: raw.FPDF_PAGEOBJECT) -> int:
     return addressof(drawn.contents) if drawn else 0
 
 
-def lines_of(characters: Characters, signs: list[str]) -> Iterator[Line]:
-    """The lines that are not empty, right-stripped, in the order in which they are drawn; changes `signs`."""
+def lines_of(characters: Characters, signs: list[str]) -> list[Line]:
+    """The lines that are not empty, right-stripped, in the order in which they are drawn; changes `signs`.
+
+    On a page that is shown rotated, pdfium ends a line at a wide gap. Such lines are one.
+    """
+    lines: list[Line] = []
+    for line in _drawn_lines(characters, signs):
+        last = lines[-1] if lines and characters.rotation else None
+        if last and abs(last.height - line.height) < SAME_LINE * line.size and line.left > last.right:
+            lines[-1] = joined([*last.pieces, *line.pieces])
+        else:
+            lines.append(line)
+    return lines
+
+
+def _drawn_lines(characters: Characters, signs: list[str]) -> Iterator[Line]:
     start = 0
     for i, sign in enumerate(signs):
         if sign == BREAK or (sign == "\n" and not _goes_on(characters, signs, i)):

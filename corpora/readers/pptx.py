@@ -30,6 +30,7 @@ BODIES = frozenset(("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT"))
 BULLETS = "a:pPr/a:buChar | a:pPr/a:buBlip"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 ON = ("1", "true")
+ROW = 360_000  # of a slide: a centimetre in the units of the format
 
 
 def read(data: bytes) -> TextBuilder:
@@ -72,11 +73,11 @@ def _page(slide: Any, number: int) -> TextBuilder:
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
-    """The shapes that are shown, in the order of the file, with those inside groups.
+    """The shapes that are shown, row by row, with those inside groups; at the same place as in the file.
 
     lxml limits the depth of groups to 256.
     """
-    for shape in shapes:
+    for shape in sorted(shapes, key=lambda each: (round((each.top or 0) / ROW), each.left or 0)):
         if shape._element.find(".//{*}cNvPr").get("hidden") in ON:
             continue
         if hasattr(shape, "shapes"):

@@ -19,7 +19,18 @@ from typing import Any
 from spanwise.types import Heading
 
 from ..archive import Element, office_file
-from .builder import BAR, MAX_REPEATED, SHIFTS, TextBuilder, join_remarks, one_line, settle, shifted, shorten
+from .builder import (
+    BAR,
+    HIDDEN,
+    MAX_REPEATED,
+    SHIFTS,
+    TextBuilder,
+    join_remarks,
+    one_line,
+    settle,
+    shifted,
+    shorten,
+)
 from .cell_format import show_number, show_time
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
@@ -265,7 +276,7 @@ class SheetWriter:
         for column, text in zip(columns, texts, strict=True):
             if text:
                 is_hidden = self._is_hidden or column in row.hidden
-                label = _place(name, row, column) + " (hidden)" * is_hidden
+                label = _place(name, row, column) + HIDDEN * is_hidden
                 self.builder.add_label(start if is_first else place, label)
                 is_first = False
             place += len(text) + len(BAR)

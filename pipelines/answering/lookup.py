@@ -182,10 +182,9 @@ def count(meaning: Interpretation) -> Result | None:
         mention = named
         meaning.explained.add(meaning.near)
         meaning.doubt += 0.3
-    amounts = [c for c in meaning.named_by("quantity", meaning.columns) if table.kinds[c] in NUMERIC]
-    if is_row and not mention and amounts:
+    if is_row and not mention and (counts := amounts(meaning)):
         meaning.explained.add(meaning.near)  # what the row is
-        return meaning.result("look up", exact, amounts[0], 0.3)
+        return meaning.result("look up", exact, counts[0], 0.3)
     if mention:
         column = mention.column
         doubt = 0.2
@@ -212,6 +211,11 @@ def count(meaning: Interpretation) -> Result | None:
     return meaning.result("count", rows, column, doubt, str(len(rows)))
 
 
+def amounts(meaning: Interpretation) -> list[int]:
+    """The columns that say how many there are of what a row is."""
+    return [c for c in meaning.named_by("quantity", meaning.columns) if meaning.table.kinds[c] in NUMERIC]
+
+
 def aggregate(meaning: Interpretation) -> Result | None:
     """The sum or the mean of a column over the rows that fulfil the conditions."""
     table = meaning.table
@@ -219,9 +223,12 @@ def aggregate(meaning: Interpretation) -> Result | None:
     if not (rows or asked.LIMIT.search(meaning.question.text)):
         rows = meaning.joined_rows()
     column = meaning.measured_by(meaning.match, NUMERIC)
+    counted = asked.COUNT.search(meaning.question.text)
+    if column is None and counted:
+        column = next(iter(amounts(meaning)), None)
     if column is None or table.numbers_rows(column):
         return None
-    meaning.explain(asked.COUNT.search(meaning.question.text))
+    meaning.explain(counted)
     numbers = table.numbers(rows, column)
     rows = [row for _, row in numbers]
     if len(rows) < 2:

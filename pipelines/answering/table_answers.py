@@ -17,6 +17,7 @@ from pathlib import PurePosixPath
 from spanwise.types import Document, Hit, Passage, Span, TablePart
 
 from ...corpora.passages import passages_at
+from ...corpora.readers.builder import HIDDEN
 from ...corpora.tables import find_tables, is_huge, may_hold_rows
 from ...index.analysis import Analyzer
 from ..understanding.question import Question
@@ -226,8 +227,9 @@ class TableFinder:
         document = self._document_of(document_id)
         stored = find_tables(document, [(passage.start, passage.end) for passage in near])
         places = passages_at(document, [(table.start, table.start) for table in stored])
+        hidden = frozenset(label.start for label in document.labels if label.text.endswith(HIDDEN))
         tables = [
-            TableText(document.text, table, self._analyzer, place.heading)
+            TableText(document.text, table, self._analyzer, place.heading, hidden)
             for table, place in zip(stored, places, strict=True)
         ]
         if not is_huge(document):

@@ -34,10 +34,21 @@ DISTINCT = 0.8  # the share of different cells in a column of names
 
 
 class TableText:
-    """The words and the values of the rows of a table, without its header; `heading` are those above it."""
+    """The words and the values of the rows of a table, without its header.
 
-    def __init__(self, text: str, table: Table, analyzer: Analyzer, heading: Sequence[str] = ()) -> None:
+    `heading` are the headings above it, `hidden` the places of cells that a program does not show.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        table: Table,
+        analyzer: Analyzer,
+        heading: Sequence[str] = (),
+        hidden: Collection[int] = (),
+    ) -> None:
         self.heading = heading
+        self.hidden = hidden
         self.start = table.start
         self.end = table.end
         self.columns = table.columns
@@ -148,8 +159,12 @@ class TableText:
         return kinds
 
     def numbers_rows(self, column: int) -> bool:
-        """True for a column of ranks, years or ids by its name, and of whole numbers that count the rows."""
-        if RANKS.search(self.columns[column]):
+        """True for a column of ranks, years or ids by its name, and of whole numbers that count the rows.
+
+        A column called "Number" behind another one may be a quantity.
+        """
+        name = self.columns[column]
+        if RANKS.search(name) and not (column and name.casefold() == "number"):
             return True
         numbers = [value.number for value, _ in self.values(self.body, column) if not value.unit]
         first = int(numbers[0]) if numbers else 0
@@ -170,7 +185,7 @@ class TableText:
 
     @cached_property
     def body(self) -> list[int]:
-        """The rows without those of totals, and without the names of groups, alone in their rows."""
+        """The rows without those of totals, hidden ones, and the names of groups, alone in their rows."""
         totals = {
             cell for row in self.rows for cell in row if len(cell) <= MAX_TOTAL and TOTALS.fullmatch(cell)
         }
@@ -178,8 +193,15 @@ class TableText:
         return [
             number
             for number, row in enumerate(self.rows)
-            if totals.isdisjoint(row) and not (has_groups and row[0] and not any(row[1:]))
+            if totals.isdisjoint(row)
+            and not (has_groups and row[0] and not any(row[1:]))
+            and not self._is_hidden(number)
         ]
+
+    def _is_hidden(self, row: int) -> bool:
+        """True for a row whose cells are all hidden."""
+        filled = [start for start, end in self.bounds[row] if end > start]
+        return bool(filled) and all(start in self.hidden for start in filled)
 
     @cached_property
     def is_body(self) -> frozenset[int]:

@@ -221,6 +221,18 @@ def test_rows_of_tables_stay() -> None:
     assert in_rows(LEFT, RIGHT, dates).startswith(f"{LEFT[0]} {RIGHT[0]} 1\n")
 
 
+def test_a_table_on_its_side_keeps_its_rows() -> None:
+    file = BytesIO()
+    canvas = Canvas(file, pagesize=(300, 700), invariant=True)
+    canvas.setPageRotation(90)
+    canvas.rotate(90)
+    for number, row in enumerate(["Boat Seats Year", "Tarpan 4 1998", "Wisent 8 2011", "Luchs 2 2004"]):
+        for column, cell in enumerate(row.split()):
+            canvas.drawString(60 + 200 * column, -100 - 22 * number, cell)
+    canvas.save()
+    assert read(file.getvalue(), "boats.pdf").text.splitlines()[2] == "Wisent | 8 | 2011"
+
+
 @pytest.mark.parametrize("rotation", [0, 90, 180, 270])
 def test_footnotes_drawn_first_come_last_on_rotated_pages(rotation: int) -> None:
     file = BytesIO()

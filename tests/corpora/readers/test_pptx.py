@@ -50,6 +50,15 @@ def test_slides_are_pages_with_labels_and_headings() -> None:
     assert document.metadata["remark"] == "slides without text: 2"
 
 
+def test_shapes_are_read_row_by_row() -> None:
+    def build(slide: Slide) -> None:
+        places = [(5, 1, "below"), (1, 1, "Plan"), (3, 4, "14 crowns"), (3.1, 1, "Budget")]
+        for top, left, text in places:
+            slide.shapes.add_textbox(Inches(left), Inches(top), Inches(2), Inches(1)).text_frame.text = text
+
+    assert made(build, layout=BLANK).text == "Plan\n\nBudget\n\n14 crowns\n\nbelow"
+
+
 def test_bodies_are_lists_with_levels_and_notes_have_a_label() -> None:
     def build(slide: Slide) -> None:
         slide.shapes.title.text = "Owners"

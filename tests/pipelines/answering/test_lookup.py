@@ -245,3 +245,24 @@ def test_a_month_may_be_digits(form):
 def test_a_quantity_counts_what_its_row_is():
     text = "Item | Shelf | Qty\nLantern | C4 | 14\nWhistle | D2 | 120"
     assert asked("How many whistles are there?", text).values == ("120",)
+
+
+ZOO = """Animal | Number | Food per day
+Heron | 12 | 6 kg
+Owl | 5 | 2 kg
+Bear | 2 | 19 kg"""
+
+
+@pytest.mark.parametrize(
+    ("question", "value"), [("How many animals are there in total?", "19"), ("How many owls are there?", "5")]
+)
+def test_a_column_called_number_is_a_quantity(question, value):
+    assert asked(question, ZOO).values == (value,)
+
+
+def test_hidden_rows_are_not_counted():
+    document = Document("a", "text/html", "", "", ZOO)
+    [table] = find_tables(document)
+    hidden = {start for start, _ in table.rows[2]}
+    result = look_up("How many animals are there?", TableText(ZOO, table, Analyzer(), hidden=hidden))
+    assert result.values == ("2",)

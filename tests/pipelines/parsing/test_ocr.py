@@ -18,6 +18,9 @@ from spanwise.pipelines.parsing.ocr import use_ocr
 from spanwise.pipelines.parsing.worker import Limits
 
 
+ENCIPHERED = "Uif mjcsbsz dbse fyqjsft bu uif foe pg uif zfbs."
+
+
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> FakeEngine:
     return FakeEngine(tmp_path_factory.mktemp("program") / "engine")
@@ -104,6 +107,14 @@ def test_pages_with_text_are_not_read(scans, engine):
     (scans / "scan.pdf").write_bytes(with_text)
     synced(scans)
     assert engine.pages_read == []
+
+
+@pytest.mark.parametrize(("certainty", "first"), [("95", "Picture number"), ("40", ENCIPHERED)])
+def test_letters_that_no_language_has_are_read_if_the_engine_is_sure(scans, engine, certainty, first):
+    (scans / "scan.pdf").write_bytes(pdf_of([[ENCIPHERED] * 3]))
+    engine.act(certainty)
+    synced(scans)
+    assert document(scans).text.splitlines()[0] == first
 
 
 def test_a_question_starts_no_reading(scans, engine, run):
