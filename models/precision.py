@@ -1,7 +1,7 @@
 """The device that computes, the precision of its matrix products, and their kernels.
 
-Products run in bf16 where the hardware multiplies in it, otherwise in 8 bits on a CPU with fast kernels for
-them, otherwise in float32. SPANWISE_PRECISION forces a precision on a CPU.
+Products run in bf16 on a GPU, and on a CPU that multiplies matrices in it (AMX), otherwise in 8 bits on a CPU
+with fast kernels for them, otherwise in float32. SPANWISE_PRECISION forces a precision on a CPU.
 
 Each kernel of a product x W^T + b has `__call__`, `gelu` and `onto`, so that a layer reads the same with all
 of them. In 8 bits each row of the weights and each row of x has a scale that depends on that row alone. So a
@@ -72,10 +72,9 @@ def _forced(device: torch.device) -> str | None:
 def _multiplies_bf16(device: torch.device) -> bool:
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if device.type != "cpu" or torch.backends.cpu.get_cpu_capability() != "AVX512":
-        return False
-    probe = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
-    return bool(probe is not None and probe())
+    # With the bf16 instructions of AVX-512 alone, products take longer than in float32.
+    probe = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return device.type == "cpu" and probe is not None and bool(probe())
 
 
 class PackedLinear(Protocol):

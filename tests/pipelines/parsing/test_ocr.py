@@ -17,7 +17,6 @@ from spanwise.pipelines.parsing import ocr
 from spanwise.pipelines.parsing.ocr import use_ocr
 from spanwise.pipelines.parsing.worker import Limits
 
-
 ENCIPHERED = "Uif mjcsbsz dbse fyqjsft bu uif foe pg uif zfbs."
 
 
