@@ -80,7 +80,7 @@ class PlacedEvidence:
     sentence: the sentence that holds them.
     span: the words.
     match: how they were found.
-    quote: the words, and those of the sentence that the model writes besides.
+    quote: what is cited: it reaches to all words of the sentence that are marked or written.
     is_computed: the value of a table is meant.
     """
 
@@ -252,11 +252,11 @@ class ModelAnswerer:
         """The answer: the words that the model points at, and the sentences that pass the check."""
         document_of = cache(self.built_in.snapshot.document)
         placed = {
-            number: self._quoted(place, " ".join(text for text, places in reply.answer if number in places))
+            number: place
             for number, each in enumerate(reply.evidence)
             if (place := place_evidence(each.number, each.words, prompt.sentences))
         }
-        sentences, used = self._sentences(reply, placed, asked, document_of)
+        sentences, used = self._sentences(reply, self._quoted(placed, reply), asked, document_of)
         model = ModelReading(
             use=requests.use,
             status=reply.status if used else "none",
@@ -313,21 +313,26 @@ class ModelAnswerer:
             sentences.append(sentence)
         return sentences, [*used]
 
-    def _quoted(self, place: PlacedEvidence, written: str) -> PlacedEvidence:
-        """The place with a quote that reaches to the words of its sentence that are written, too."""
-        sentence = place.sentence
-        more = set(self._content(written)) - set(self._content(place.span.text))
-        places = [
-            sentence.span.start + place_in_sentence
-            for token in self.built_in.analyzer.tokens(sentence.span.text)
-            if self.built_in.analyzer.term(token.word) in more
-            for place_in_sentence in (token.start, token.end)
-        ]
-        if not places or place.is_computed:
-            return place
-        begin = min(place.span.start, *places) - sentence.passage.start
-        end = max(place.span.end, *places) - sentence.passage.start
-        return replace(place, quote=sentence.passage.span(begin, end))
+    def _quoted(self, placed: Mapping[int, PlacedEvidence], reply: Reply) -> dict[int, PlacedEvidence]:
+        """The places with a quote for each sentence: it reaches to all words that are marked or written."""
+        by_sentence: dict[Span, list[int]] = {}
+        for number, place in placed.items():
+            by_sentence.setdefault(place.sentence.span, []).append(number)
+        quoted = dict(placed)
+        for span, numbers in by_sentence.items():
+            texts = [text for text, places in reply.answer if not {*numbers}.isdisjoint(places)]
+            written = set(self._content(" ".join(texts)))
+            marks = [placed[number].span for number in numbers]
+            tokens = self.built_in.analyzer.tokens(span.text)
+            said = [token for token in tokens if self.built_in.analyzer.term(token.word) in written]
+            begin = min([*(mark.start for mark in marks), *(span.start + token.start for token in said)])
+            end = max([*(mark.end for mark in marks), *(span.start + token.end for token in said)])
+            for number in numbers:
+                place = placed[number]
+                passage = place.sentence.passage
+                quote = passage.span(begin - passage.start, end - passage.start)
+                quoted[number] = place if place.is_computed else replace(place, quote=quote)
+        return quoted
 
     def _checked(
         self,
