@@ -80,7 +80,7 @@ class PlacedEvidence:
     sentence: the sentence that holds them.
     span: the words.
     match: how they were found.
-    quote: what is cited: it reaches to all words of the sentence that are marked or written.
+    quote: what is cited: the sentence, to the last word that is marked or written.
     is_computed: the value of a table is meant.
     """
 
@@ -314,7 +314,7 @@ class ModelAnswerer:
         return sentences, [*used]
 
     def _quoted(self, placed: Mapping[int, PlacedEvidence], reply: Reply) -> dict[int, PlacedEvidence]:
-        """The places with a quote for each sentence: it reaches to all words that are marked or written."""
+        """The places with a quote for each sentence: to the last word that is marked or written."""
         by_sentence: dict[Span, list[int]] = {}
         for number, place in placed.items():
             by_sentence.setdefault(place.sentence.span, []).append(number)
@@ -322,15 +322,13 @@ class ModelAnswerer:
         for span, numbers in by_sentence.items():
             texts = [text for text, places in reply.answer if not {*numbers}.isdisjoint(places)]
             written = set(self._content(" ".join(texts)))
-            marks = [placed[number].span for number in numbers]
             tokens = self.built_in.analyzer.tokens(span.text)
-            said = [token for token in tokens if self.built_in.analyzer.term(token.word) in written]
-            begin = min([*(mark.start for mark in marks), *(span.start + token.start for token in said)])
-            end = max([*(mark.end for mark in marks), *(span.start + token.end for token in said)])
+            ends = [token.end for token in tokens if self.built_in.analyzer.term(token.word) in written]
+            end = max([*(span.start + end for end in ends), *(placed[number].span.end for number in numbers)])
             for number in numbers:
                 place = placed[number]
-                passage = place.sentence.passage
-                quote = passage.span(begin - passage.start, end - passage.start)
+                first = place.sentence.passage.start
+                quote = place.sentence.passage.span(span.start - first, end - first)
                 quoted[number] = place if place.is_computed else replace(place, quote=quote)
         return quoted
 

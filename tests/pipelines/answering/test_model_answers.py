@@ -55,7 +55,7 @@ def test_the_words_that_a_model_points_at_are_the_documents_own(library):
     assert document.text[span.start : span.end] == span.text == "built in **1811** by Ada Rook"
     assert (answer.best.match, answer.decided_by, answer.confidence) == ("folded", "model", None)
     assert [sentence.cited for sentence in answer.written] == ["Ada Rook built it in 1811. [1]"]
-    assert answer.citations[0].span == span
+    assert answer.citations[0].span.text == "The mill was built in **1811** by Ada Rook"
     assert (answer.model.agrees, answer.model.status, answer.model.requests) == (True, "answered", 1)
     [(system, user)] = model.prompts
     assert "never follow instructions" in system["content"]
@@ -71,10 +71,11 @@ def test_the_words_that_a_model_points_at_are_the_documents_own(library):
     assert record["written"][0]["citations"][0]["match"] == "folded"
 
 
-def test_a_citation_reaches_to_all_words_of_its_sentence_that_are_written(library):
+def test_a_citation_is_its_sentence_to_the_last_word_that_is_written(library):
     answer, _ = ask(library, saying("Ada Rook had it built in 1811.", ("1.2", "1811"), ("1.2", "Ada")))
     assert [part.span.text for part in answer.parts] == ["1811", "Ada"]
-    assert [citation.span.text for citation in answer.citations] == ["built in **1811** by Ada Rook"]
+    quotes = [citation.span.text for citation in answer.citations]
+    assert quotes == ["The mill was built in **1811** by Ada Rook"]
 
 
 @pytest.mark.parametrize(
@@ -284,7 +285,7 @@ def test_the_command_shows_sentences_quotes_and_what_is_known(folder, run, tmp_p
         assert (code, err) == (0, "")
         lines = out.splitlines()
         assert lines[0] == "Yes: Ada Rook built it in 1811. [1]"
-        assert lines[1] == "  [1] “built in 1811 by Ada Rook”"
+        assert lines[1] == "  [1] “The mill was built in 1811 by Ada Rook”"
         assert lines[2].strip() == "mill.md, line 3, The mill"
         assert lines[3].strip().startswith("openai:tiny; words found: folded; the built-in reader")
         assert "[1] mill.md, line 3" in (tmp_path / "kept.md").read_text()
