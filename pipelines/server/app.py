@@ -160,8 +160,12 @@ class ChatMessage(BaseModel):
 
 
 class ChatBody(BaseModel):
-    """A chat completion as OpenAI clients send it; other fields are ignored."""
+    """A chat completion as OpenAI clients send it; other fields are ignored.
 
+    `model` picks one of the readers that the server offers; another name is that of its first reader.
+    """
+
+    model: str = "spanwise"
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1000)]
     stream: bool = False
     stream_options: Json | None = None
@@ -344,16 +348,19 @@ class Routes:
         return data
 
     def models(self) -> Record:
-        """The one model name of the chat interface."""
-        return Record({"object": "list", "data": [{"id": "spanwise", "object": "model"}]})
+        """The names of models of the chat interface: that of the first reader, and all readers."""
+        names = ["spanwise", *self._readers]
+        return Record({"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
 
     def chat(self, body: ChatBody) -> Response:
         """The answer as an OpenAI chat completion; the whole record is under the key `spanwise`."""
         asked = body.question()
+        if body.model in self._readers:
+            asked.reader = body.model
         changes = self._changes(asked)
         result = self._library.ask(asked.question, self._options, **changes)
         record = {"spanwise": answer_record(result)}
-        head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": "spanwise"}
+        head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": body.model}
         text, marks = chat_text(result)
         usage = _usage(result, body, text)
         if body.stream:

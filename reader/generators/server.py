@@ -40,7 +40,7 @@ MAX_MESSAGE = 300  # characters of a server's error
 EMBEDDED = 32  # texts of a request
 EMBEDDING_S = 300.0  # for a request
 KEEP_ALIVE = "10m"  # for which Ollama keeps the model in memory
-TIME_OVER = "the time for the reply is over"
+TIME_OVER = "the time for the reply is over. Give it more with --total-s"
 CHECK_URL = "Name the server's base URL, such as http://127.0.0.1:1234/v1"
 _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 
@@ -252,7 +252,8 @@ class ChatServer:
         name = type(error).__name__
         if name in ("ConnectError", "ConnectTimeout"):
             return "no server answers there. Start it, or name another --base-url"
-        return f"no byte for {idle_s:.0f} s" if name == "ReadTimeout" else str(error) or name
+        silence = f"no byte for {idle_s:.0f} s. Wait longer with --idle-s"
+        return silence if name == "ReadTimeout" else str(error) or name
 
     def _failed(self, reason: str) -> GenerationFailed:
         """The error in one line without the key."""

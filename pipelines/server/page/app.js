@@ -204,7 +204,9 @@ async function answer() {
     if (readers.length > 1 || isModel(wanted)) panel("answer").prepend(switchOf(wanted, name));
   };
   if (isModel(wanted)) await work("Reading the documents…", (options) => get("builtin", options));
+  byId("submit").disabled = !isModel(wanted); // another question gives the model up
   await work(isModel(wanted) ? `${visible(wanted)} reads the passages…` : "Reading the documents…", (options) => get(wanted, options), () => again("answer"));
+  byId("waiting")?.remove();
   byId("submit").disabled = false;
 }
 
@@ -215,7 +217,7 @@ function switchOf(wanted, answered) {
   const names = [...new Set([...readers, "builtin"])];
   const pick = (name) => button(visible(name), () => ((reader = name), again("answer")), { "aria-pressed": String(name === wanted) });
   return element("div", { class: "readers" }, element("div", { class: "switch", id: "readers", role: "group", "aria-label": "What reads the passages" }, names.map(pick)),
-    answered !== wanted && note("The built-in reader; the answer of the model takes its place."));
+    answered !== wanted && element("p", { class: "quiet", id: "waiting" }, "The built-in reader; the answer of the model takes its place."));
 }
 
 /** Sentences with the numbers of their citations, the places of these, and a list of both. */

@@ -246,6 +246,16 @@ def test_a_chat_gives_what_the_model_writes(serve, reply, content, marks):
     assert reply["spanwise"]["decided_by"] == "model"
 
 
+@pytest.mark.parametrize(("name", "decided_by"), [("builtin", "reader"), ("gpt-4", "model")])
+def test_a_chat_picks_a_reader_by_the_name_of_its_model(serve, name, decided_by):
+    client = serve(replace(BY_WORDS, reader=Played(BUILT)), readers=["ollama:played", "builtin"])
+    listed = [model["id"] for model in client.get("/v1/models").json()["data"]]
+    assert listed == ["spanwise", "ollama:played", "builtin"]
+    body = {"model": name, "messages": [{"role": "user", "content": QUESTION}]}
+    reply = client.post("/v1/chat/completions", json=body).json()
+    assert (reply["model"], reply["spanwise"]["decided_by"]) == (name, decided_by)
+
+
 def test_a_model_that_fails_is_a_named_error(serve):
     client = serve(replace(BY_WORDS, reader=Played("", "")))
     assert error_of(client.post("/api/ask", json={"question": QUESTION})) == (502, "GenerationFailed")
