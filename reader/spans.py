@@ -32,8 +32,8 @@ MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
 MAX_ROUNDS = 8  # of growth over nested pairs
 
-# An address, a date with a time, a phone number, a number with spaces, or a word with the signs inside it, in scripts that write
-# spaces between words. A suffix after a name or a number, as in "28-yard", is left out.
+# An address, a date with a time, a phone number, a number with spaces, or a word with the signs inside it, in
+# scripts that write spaces between words. A suffix after a name or a number, as in "28-yard", is left out.
 TOKEN = re.compile(
     (
         r"[A-Za-z][A-Za-z\d+.-]{1,20}://[^\s<>\"`]+(?<![.,;:!?)\]'*_])"
