@@ -353,7 +353,7 @@ def test_after_an_answer_keys_are_those_of_the_page_and_words_begin_a_question(p
 
 
 def test_a_declined_turn_is_kept_with_its_nearest_words(page):
-    page.fill("#question", "When was Mill 3 founded?")
+    page.fill("#question", "Who painted the weir?")
     page.press("#question", "Enter")
     page.wait_for_selector(".candidate")
     done(page)
