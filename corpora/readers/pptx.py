@@ -73,7 +73,7 @@ def _page(slide: Any, number: int) -> TextBuilder:
 
 
 def _shapes(shapes: Any) -> Iterator[Any]:
-    """The shapes that are shown, row by row, with those inside groups; at the same place as in the file.
+    """The shapes that are shown, row by row, with those inside groups; at one place in the file's order.
 
     lxml limits the depth of groups to 256.
     """
