@@ -38,6 +38,7 @@ from .filters import day_of
 MAX_BETWEEN = 2  # characters between two passages of a block
 MAX_HISTORY = 6  # turns that say what a question is about
 ASKS = pattern("asks.question")
+SAID = re.compile(r"(yes|no)[,.:;–—]\s*(?!\d)(.+)", re.IGNORECASE)  # a verdict before a sentence
 MIN_BEFORE = 2  # words before the question in a sentence that repeats it
 COMPUTED = "0.1"  # the number of a computed value
 LINE_TOKENS = 8  # for the number of a line, and a share of the block's head
@@ -277,6 +278,8 @@ class Reply:
 def read_reply(record: Mapping[str, Any]) -> Reply:
     """The reply in a JSON object; what has another form in it is left out.
 
+    The verdict is no part of the sentence that it begins.
+
     >>> reply = read_reply({"evidence": [{"s": "1.1", "words": "1811"}], "status": "answered",
     ...                     "answer": [{"text": "In 1811.", "evidence": [0, 7]}]})
     >>> reply.evidence, reply.answer
@@ -295,6 +298,8 @@ def read_reply(record: Mapping[str, Any]) -> Reply:
     if record.get("status") in get_args(ModelStatus):
         status = record["status"]
     verdict = record.get("verdict") if record.get("verdict") in ("yes", "no") else None
+    if answer and (said := SAID.match(answer[0][0])) and said[1].lower() == verdict:
+        answer[0] = (said[2][0].upper() + said[2][1:], answer[0][1])
     return Reply(evidence, answer, verdict, status, strings(record.get("search")))
 
 

@@ -277,6 +277,22 @@ def test_replies_are_recorded_for_this_user_alone_and_replayed(library, tmp_path
         library.ask(QUESTION, options)
 
 
+@pytest.mark.parametrize(
+    ("text", "verdict", "sentence"),
+    [
+        ("No, it burned.", "no", "It burned."),
+        ("Yes. It burned.", "yes", "It burned."),
+        ("No, it burned.", None, "No, it burned."),
+        ("Yes, it burned.", "no", "Yes, it burned."),
+        ("No. 5 burned.", "no", "No. 5 burned."),
+        ("No.", "no", "No."),
+    ],
+)
+def test_a_verdict_is_no_part_of_its_sentence(text, verdict, sentence):
+    reply = read_reply({"answer": [{"text": text, "evidence": []}], "verdict": verdict})
+    assert (reply.answer[0][0], reply.verdict) == (sentence, verdict)
+
+
 def test_the_command_shows_sentences_quotes_and_what_is_known(folder, run, tmp_path):
     with running_server() as server:
         server.pieces = [json.dumps({**BUILT, "verdict": "yes"})]
