@@ -38,7 +38,7 @@ from .filters import day_of
 MAX_BETWEEN = 2  # characters between two passages of a block
 MAX_HISTORY = 6  # turns that say what a question is about
 ASKS = pattern("asks.question")
-SAID = re.compile(r"(yes|no)[,.:;–—]\s*(?!\d)(.+)", re.IGNORECASE)  # a verdict before a sentence
+SAID = re.compile(r"(yes|no)[,.:;–—](?!\s*\d)\s*(.+)", re.IGNORECASE)  # a verdict before a sentence
 MIN_BEFORE = 2  # words before the question in a sentence that repeats it
 COMPUTED = "0.1"  # the number of a computed value
 LINE_TOKENS = 8  # for the number of a line, and a share of the block's head
