@@ -9,7 +9,10 @@ this, words with signs inside and identifiers are looked for in one piece, and i
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -33,6 +36,7 @@ N_HITS = 20  # passages among which documents are near in meaning
 MAX_IDENTIFIER = 60  # characters of an identifier that is looked for in pieces
 MAX_PIECE = 30  # characters of a piece
 WORD_END = re.compile(r"\W")
+OR = re.compile(r"\s+or\s+")
 SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
 
 
@@ -68,9 +72,10 @@ def mentions(
     words = question.listed_words or question.text
     scope = selection.scope if selection else None
     among = selection.passage_ids if selection else None
-    forms = _forms(words, snapshot, analyzer)
-    listed = (tuple(_mentioning(form, question.is_quoted, snapshot, analyzer, among)) for form in forms)
-    documents = next(filter(None, listed), ())
+    listed = partial(_listed, snapshot=snapshot, analyzer=analyzer, among=among)
+    documents = listed(words, question.is_quoted)
+    if not documents and not question.is_quoted:
+        documents = _joined([listed(part, False) for part in OR.split(words)])
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
         operation="count" if question.is_count else "list",
@@ -93,6 +98,26 @@ def mentions(
         left_out=snapshot.left_out,
         computed=computed,
     )
+
+
+def _listed(
+    words: str, is_exact: bool, snapshot: Snapshot, analyzer: Analyzer, among: Ids | None
+) -> tuple[MentioningDocument, ...]:
+    """The documents that mention the words in the first form that any document has."""
+    forms = _forms(words, snapshot, analyzer)
+    listed = (tuple(_mentioning(form, is_exact, snapshot, analyzer, among)) for form in forms)
+    return next(filter(None, listed), ())
+
+
+def _joined(lists: Iterable[Sequence[MentioningDocument]]) -> tuple[MentioningDocument, ...]:
+    """The documents of several lists, by id; of one in several the places of the first ones."""
+    joined: dict[str, MentioningDocument] = {}
+    for each in chain.from_iterable(lists):
+        before = joined.setdefault(each.document_id, each)
+        if before is not each:
+            places = (*before.places, *each.places)[:MAX_PLACES]
+            joined[each.document_id] = replace(before, count=before.count + each.count, places=places)
+    return tuple(joined[document_id] for document_id in sorted(joined))
 
 
 def _number_of(documents: Sequence[MentioningDocument]) -> str:

@@ -46,6 +46,8 @@ def counts(library, words, **options):
         ("windmill", {}),
         ("to be or not to be", {"deep/c.html": 1}),
         ("be to", {}),
+        ("mill owners or pots", {"deep/c.html": 2, "glaze.txt": 1}),
+        ("bank account or Oslo bank", {"b.txt": 2}),
         ("glaze", {}),
         ("…", {}),
     ],
