@@ -159,12 +159,8 @@ class TableText:
         return kinds
 
     def numbers_rows(self, column: int) -> bool:
-        """True for a column of ranks, years or ids by its name, and of whole numbers that count the rows.
-
-        A column called "Number" behind another one may be a quantity.
-        """
-        name = self.columns[column]
-        if RANKS.search(name) and not (column and name.casefold() == "number"):
+        """True for a column of ranks, years or ids by its name, and of whole numbers that count the rows."""
+        if RANKS.search(self.columns[column]):
             return True
         numbers = [value.number for value, _ in self.values(self.body, column) if not value.unit]
         first = int(numbers[0]) if numbers else 0

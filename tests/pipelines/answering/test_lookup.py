@@ -253,11 +253,17 @@ Owl | 5 | 2 kg
 Bear | 2 | 19 kg"""
 
 
+@pytest.mark.parametrize("column", ["Number", "Number of animals"])
 @pytest.mark.parametrize(
     ("question", "value"), [("How many animals are there in total?", "19"), ("How many owls are there?", "5")]
 )
-def test_a_column_called_number_is_a_quantity(question, value):
-    assert asked(question, ZOO).values == (value,)
+def test_a_column_called_number_is_a_quantity(column, question, value):
+    assert asked(question, ZOO.replace("Number", column)).values == (value,)
+
+
+def test_a_number_of_something_is_its_name():
+    text = "Order number | Buyer\n4711 | Bo\n4725 | Ada\n4802 | Bo"
+    assert asked("How many orders are there?", text).values == ("3",)
 
 
 def test_hidden_rows_are_not_counted():
