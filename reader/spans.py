@@ -32,12 +32,11 @@ MAX_QUESTION_TOKENS = 64
 MAX_CONTEXT_TOKENS = 48
 MAX_ROUNDS = 8  # of growth over nested pairs
 
-# An address, a date with a time, a phone number, a number with spaces, or a word with the signs inside it, in
-# scripts that write spaces between words. A suffix after a name or a number, as in "28-yard", is left out.
+# An address, a phone number, a number with spaces, or a word with the signs inside it, in scripts that write
+# spaces between words. A suffix after a name or a number, as in "28-yard", is left out.
 TOKEN = re.compile(
     (
         r"[A-Za-z][A-Za-z\d+.-]{1,20}://[^\s<>\"`]+(?<![.,;:!?)\]'*_])"
-        r"|(?<!\d)\d{1,4}(?:[-/.]\d{1,4}){2},? \d{1,2}:\d{2}(?::\d{2})?"
         r"|\+\d[\d ().-]{5,20}\d|(?<!\d)\d{1,3}(?:[ \xa0\u2009\u202f]\d{3})+(?!\d)"
         r"|(?<![\d.])\d{3,5}(?: \d{2,5})+(?!\.?\d)"
         r"|(?:(?<!\w)(?:--|[$€£¥#@~/−-]))?(?:[a-z]LETTER*(?:[-‑][a-z]LETTER*)*|LETTER+)"
