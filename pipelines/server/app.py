@@ -45,6 +45,7 @@ from ...corpora.folder import MAX_BYTES, read_regular
 from ...corpora.ignore import path_matcher
 from ...corpora.readers.pdf import MAX_WIDTH
 from ...index.pages import recognised_page
+from ...models.model_files import BUILTIN
 from ..folders import file_of
 from ..json_records import Record as Json, answer_record, explanation_record, search_record, summary_record
 from ..library.library import Library
@@ -349,13 +350,13 @@ class Routes:
 
     def models(self) -> Record:
         """The names of models of the chat interface: that of the first reader, and all readers."""
-        names = ["spanwise", *self._readers]
+        names = ["spanwise", *dict.fromkeys([*self._readers, BUILTIN])]
         return Record({"object": "list", "data": [{"id": name, "object": "model"} for name in names]})
 
     def chat(self, body: ChatBody) -> Response:
         """The answer as an OpenAI chat completion; the whole record is under the key `spanwise`."""
         asked = body.question()
-        if body.model in self._readers:
+        if body.model in (BUILTIN, *self._readers):
             asked.reader = body.model
         changes = self._changes(asked)
         result = self._library.ask(asked.question, self._options, **changes)

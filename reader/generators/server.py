@@ -241,9 +241,10 @@ class ChatServer:
             if len(data) > MAX_BYTES // 100:
                 break
         try:
-            error = json.loads(data)["error"]
+            record = json.loads(data)
+            error = record.get("error") or record["detail"]
             said = error["message"] if isinstance(error, dict) else error
-        except (ValueError, KeyError, TypeError):
+        except (AttributeError, ValueError, KeyError, TypeError):
             said = ""
         return f"status {response.status_code} {said}"
 

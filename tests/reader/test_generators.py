@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 import torch
@@ -169,6 +170,15 @@ def test_a_key_is_sent_to_its_own_server_only(server, key, monkeypatch):
     monkeypatch.delenv(chat.KEY_URL)
     with pytest.raises(ValueError, match="set SPANWISE_API_URL"):
         load_generator("openai:tiny", server.url)
+
+
+@pytest.mark.parametrize(
+    ("record", "said"),
+    [({"error": {"message": "no such model"}}, "no such model"), ({"detail": "pinned"}, "pinned"), ([], "")],
+)
+def test_the_reason_of_a_refusal_is_said(server, record, said):
+    generator = load_generator("openai:tiny", server.url)
+    assert generator._refusal(httpx.Response(400, json=record)) == f"status 400 {said}"
 
 
 def test_a_server_that_refuses_extras_is_asked_without_them(server):
