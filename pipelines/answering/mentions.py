@@ -36,7 +36,7 @@ N_HITS = 20  # passages among which documents are near in meaning
 MAX_IDENTIFIER = 60  # characters of an identifier that is looked for in pieces
 MAX_PIECE = 30  # characters of a piece
 WORD_END = re.compile(r"\W")
-OR = re.compile(r"\s+or\s+")
+OR = re.compile(r"\sor\s")
 SIGNS_INSIDE = re.compile(r"(?<=\w)[-‑/.](?=\w)")
 
 
