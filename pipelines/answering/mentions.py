@@ -5,6 +5,7 @@ of the analyzer: case and endings do not matter, nor do signs and line ends. Bet
 have the stop words that the words have there. Stop words at the ends are ignored; words that are all stop
 words must all be there. Front matter, names and what is left out do not count. Where none has them like
 this, words with signs inside and identifiers are looked for in one piece, and identifiers in pieces, too.
+Then words on the two sides of an "or" are looked for apart.
 """
 
 import re
@@ -74,8 +75,9 @@ def mentions(
     among = selection.passage_ids if selection else None
     listed = partial(_listed, snapshot=snapshot, analyzer=analyzer, among=among)
     documents = listed(words, question.is_quoted)
-    if not documents and not question.is_quoted:
-        documents = _joined([listed(part, False) for part in OR.split(words)])
+    parts = OR.split(words)
+    if not documents and not question.is_quoted and len(parts) > 1:
+        documents = _joined([listed(part, False) for part in parts])
     hits = retriever.search([words], N_HITS, among)[0] if retriever else ()
     computed = Computed(
         operation="count" if question.is_count else "list",
