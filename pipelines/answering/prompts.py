@@ -408,8 +408,9 @@ class Requests:
         try:
             return json_object(completion.text, keys), completion
         except ValueError:
+            cut = f", cut at {completion.tokens_out or MAX_TOKENS:,} tokens" if completion.is_cut else ""
             raise GenerationFailed(
-                f"{self.use.name} does not answer in JSON but with {completion.text[:60]!r}"
+                f"{self.use.name} does not answer in JSON but with {completion.text[:60]!r}{cut}"
             ) from None
 
     def recorded_passages(self, step: str) -> int | None:
@@ -439,5 +440,5 @@ def _recorded(path: Path) -> dict[tuple[str, str], dict[str, Any]]:
     try:
         records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         return {(each["question"], each["step"]): each for each in records if "note" not in each}
-    except (ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataMalformed(f"{path} is no record of a model's replies: {error!r}") from error

@@ -4,16 +4,14 @@ Routes are plain functions, so FastAPI runs them in threads; the library compute
 Every error has the form {"error": {"type", "message"}} and names no path of this machine.
 """
 
-import asyncio
 import json
 import logging
-import math
 import re
 import sys
 import time
 from base64 import b64encode
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from hashlib import sha256
 from importlib.metadata import version
@@ -52,6 +50,7 @@ from ..library.library import Library
 from ..library.loaded_models import chosen_reader
 from ..parsing.pool import PageDrawer
 from ..plain_text import chat_text
+from .queue import Queue
 from .security import Access, protect
 from .uploads import Uploads
 
@@ -62,9 +61,6 @@ MAX_LISTED = 1_000
 MAX_TEXT = 1_000_000  # characters of a document in one response
 MAX_OFFSET = 2**53
 AROUND = 400  # characters before and after a span that tell it from equal words on its PDF page
-MAX_IN_FLIGHT = 8  # questions in threads
-MAX_QUEUED = 64  # questions, with those
-MAX_RETRY_S = 60
 NO_JSON = "the body is not sent as JSON. Send the header Content-Type: application/json."
 PRIVATE = ("index", "roots")  # keys of the status that contain paths
 PAGE = Path(__file__).parent / "page"
@@ -187,35 +183,6 @@ class Record(JSONResponse):
     def render(self, content: Any) -> bytes:
         """The body of the response."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
-
-
-class Queue:
-    """The questions in progress, and those that wait for them in the order in which they came."""
-
-    def __init__(self) -> None:
-        self._threads = asyncio.Semaphore(MAX_IN_FLIGHT)
-        self._n_questions = 0
-        self._seconds = 1.0  # between the ends of two questions, about
-
-    async def slot(self, request: Request) -> AsyncIterator[None]:
-        """A place for a question, whose wait gets into the head of its response; 503 when all are taken."""
-        wait_s = min(MAX_RETRY_S, math.ceil(self._n_questions * self._seconds))
-        if self._n_questions >= MAX_QUEUED:
-            message = f"{self._n_questions} questions wait. Try again in {wait_s} s."
-            raise HTTPException(503, message, {"retry-after": str(wait_s)})
-        self._n_questions += 1
-        began = time.monotonic()
-        try:
-            async with self._threads:
-                started = time.monotonic()
-                request.state.queue_ms = round((started - began) * 1000)
-                if request.state.queue_ms and await request.is_disconnected():
-                    raise HTTPException(503, "nobody waits for the answer")
-                yield
-                share = min(self._n_questions, MAX_IN_FLIGHT)
-                self._seconds += ((time.monotonic() - started) / share - self._seconds) / MAX_IN_FLIGHT
-        finally:
-            self._n_questions -= 1
 
 
 class Routes:
@@ -361,7 +328,8 @@ class Routes:
         changes = self._changes(asked)
         result = self._library.ask(asked.question, self._options, **changes)
         record = {"spanwise": answer_record(result)}
-        head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": body.model}
+        model = BUILTIN if result.failure else body.model
+        head = {"id": f"chatcmpl-{uuid4().hex}", "created": int(time.time()), "model": model}
         text, marks = chat_text(result)
         usage = _usage(result, body, text)
         if body.stream:

@@ -2,7 +2,8 @@
 
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -16,6 +17,9 @@ GGUF = ".gguf"
 
 Message = Mapping[str, str]
 """A chat message: its "role" ("system" or "user") and "content"."""
+
+nobody_waits: ContextVar[Callable[[], bool]] = ContextVar("nobody_waits", default=lambda: False)
+"""Says whether the reply that is being made can be given up."""
 
 _CONTROL = re.compile(r"(?<=[<\[])(?=[^\s\d])")  # <|im_end|>, </s>, [INST]
 _THOUGHT = re.compile(r"<think(?:ing)?>")
@@ -107,10 +111,19 @@ def completed(
     if isinstance(generator, Completer):
         return generator.complete(messages, max_tokens, schema, idle_s, total_s)
     ends = time.monotonic() + total_s
-    text = "".join(cast("Streamer", generator).generate(messages, max_tokens, total_s))
+    text = ""
+    for piece in cast("Streamer", generator).generate(messages, max_tokens, total_s):
+        require_listener(generator.name)
+        text += piece
     if time.monotonic() >= ends:
         raise GenerationFailed(f"{generator.name}: the time for the reply is over")
     return Completion(without_thoughts(text))
+
+
+def require_listener(name: str) -> None:
+    """Raises GenerationFailed where nobody waits for the reply of the model with this name."""
+    if nobody_waits.get()():
+        raise GenerationFailed(f"{name}: nobody waits for the reply")
 
 
 def without_thoughts(text: str) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from spanwise.errors import GenerationFailed, ModelNotFound
 
-from .protocol import OLLAMA, OPENAI, Completion, Message, without_thoughts
+from .protocol import OLLAMA, OPENAI, Completion, Message, require_listener, without_thoughts
 
 if TYPE_CHECKING:
     import httpx
@@ -190,6 +190,7 @@ class ChatServer:
         import httpx
 
         waits = iter(RETRIES_S)
+        is_plain = not self._takes_extras
         while True:
             try:
                 timeout = httpx.Timeout(idle_s, connect=min(CONNECT_S, idle_s))
@@ -197,6 +198,7 @@ class ChatServer:
                     "POST", self.url + self.path, json=body, timeout=timeout
                 ) as response:
                     if response.status_code == 200:
+                        self._takes_extras = self._takes_extras and not is_plain
                         yield from self._response_lines(response, ends)
                         return
                     message = self._refusal(response)
@@ -205,8 +207,8 @@ class ChatServer:
                 raise self._failed(TIME_OVER if is_over else self._reason(error, idle_s)) from None
             except UnicodeError as error:
                 raise self._failed(str(error)) from None
-            if response.status_code in (400, 422) and self._takes_extras and len(body) > 3:
-                self._takes_extras = False
+            if response.status_code in (400, 422) and not is_plain and len(body) > 3:
+                is_plain = True
                 body = {name: body[name] for name in ("model", "messages", "stream")}
             elif response.status_code in BUSY and (wait := next(waits, None)):
                 time.sleep(min(wait, max(0.0, ends - time.monotonic())))
@@ -220,6 +222,7 @@ class ChatServer:
         n_bytes = 0
         rest = b""
         for data in response.iter_bytes():
+            require_listener(self.name)
             n_bytes += len(data)
             if n_bytes > MAX_BYTES:
                 raise self._failed(f"sent more than {MAX_BYTES:,} bytes")
@@ -253,8 +256,11 @@ class ChatServer:
         name = type(error).__name__
         if name in ("ConnectError", "ConnectTimeout"):
             return "no server answers there. Start it, or name another --base-url"
-        silence = f"no byte for {idle_s:.0f} s. Wait longer with --idle-s"
-        return silence if name == "ReadTimeout" else str(error) or name
+        if name == "ReadTimeout":
+            return f"no byte for {idle_s:.0f} s. Wait longer with --idle-s"
+        if name in ("ReadError", "RemoteProtocolError", "WriteError"):
+            return "the server broke off. Its log has the reason"
+        return str(error) or name
 
     def _failed(self, reason: str) -> GenerationFailed:
         """The error in one line without the key."""

@@ -17,7 +17,7 @@ from helpers.tiny_models import SIZES, saved, tiny_encoder
 import spanwise
 from spanwise.errors import ExtraMissing, GenerationFailed, ModelNotFound, ModelRejected
 from spanwise.reader.generators import gguf, load_generator, server as chat
-from spanwise.reader.generators.protocol import Completion, completed
+from spanwise.reader.generators.protocol import Completion, completed, nobody_waits
 
 KEY = "sk-secret-0123456789"
 MESSAGES = [
@@ -192,6 +192,15 @@ def test_a_server_that_refuses_extras_is_asked_without_them(server):
     assert server.requests[-1][0].keys() == second.keys()
 
 
+def test_a_server_that_refuses_a_prompt_gets_extras_with_the_next_one(server):
+    server.statuses = [400, 400]
+    generator = load_generator("openai:tiny", server.url)
+    with pytest.raises(GenerationFailed, match="status 400 no"):
+        reply(generator)
+    assert reply(generator).text == "Ada built it."
+    assert "response_format" in server.requests[-1][0]
+
+
 @pytest.mark.parametrize(
     ("pieces", "text"),
     [
@@ -233,14 +242,16 @@ def test_tokens_and_a_cut_are_those_of_the_server(server):
     assert reply(load_generator("openai:tiny", server.url)) == cut
 
 
-@pytest.mark.parametrize("pieces", [["Ada ", None], None])
-def test_a_dead_server_is_an_error_of_one_line(server, pieces):
+@pytest.mark.parametrize(
+    ("pieces", "says"), [(["Ada ", None], "the server broke off"), (None, "no server answers there")]
+)
+def test_a_dead_server_is_an_error_of_one_line(server, pieces, says):
     if pieces:
         server.pieces = pieces
     else:
         server.shutdown()
         server.server_close()
-    with pytest.raises(GenerationFailed, match=r"^http://127.0.0.1:\d+/v1: .+$"):
+    with pytest.raises(GenerationFailed, match=rf"^http://127.0.0.1:\d+/v1: {says}"):
         reply(load_generator("openai:tiny", server.url))
 
 
@@ -255,6 +266,13 @@ def test_a_silent_server_ends_at_its_time(server, idle_s, total_s, says):
     with pytest.raises(GenerationFailed, match=says):
         reply(load_generator("openai:tiny", server.url), idle_s=idle_s, total_s=total_s)
     assert time.monotonic() - began < 2.5
+
+
+def test_a_reply_that_nobody_waits_for_is_given_up(server, generator):
+    waits = nobody_waits.set(lambda: True)
+    with pytest.raises(GenerationFailed, match="nobody waits"):
+        reply(generator)
+    nobody_waits.reset(waits)
 
 
 def test_ollama_gets_its_context_and_no_thinking(server):

@@ -66,6 +66,7 @@ async function work(label, task, again) {
 }
 
 function complain(error, again) {
+  say("");
   if (error.name === "AbortError") return;
   fill(byId("notice"), element("strong", {}, error.status ? "The request failed" : "No response"),
     element("p", {}, visible(error.message ?? String(error))), again && button("Try again", again, { class: "plain" })).hidden = false;
@@ -189,6 +190,7 @@ async function answer() {
   byId("submit").disabled = true;
   await ready;
   const wanted = reader ?? readers[0];
+  let answered = wanted;
   const get = async (name, options) => {
     record = await post("/api/ask", { ...asked, alternatives: ALTERNATIVES, reader: name }, options);
     const nearest = record.candidates[0];
@@ -202,11 +204,13 @@ async function answer() {
     else drawDeclined();
     if (name !== wanted || !isModel(wanted)) present();
     if (readers.length > 1 || isModel(wanted)) panel("answer").prepend(switchOf(wanted, name));
+    answered = record.failure ? "builtin" : name;
   };
   if (isModel(wanted)) await work("Reading the documents…", (options) => get("builtin", options));
   byId("submit").disabled = !isModel(wanted); // another question gives the model up
   await work(isModel(wanted) ? `${visible(wanted)} reads the passages…` : "Reading the documents…", (options) => get(wanted, options), () => again("answer"));
   byId("waiting")?.remove();
+  for (const each of byId("readers")?.children ?? []) each.setAttribute("aria-pressed", String(each.textContent === visible(answered)));
   byId("submit").disabled = false;
 }
 

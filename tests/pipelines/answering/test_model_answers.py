@@ -208,6 +208,10 @@ def test_requests_have_a_limit(library):
     for wrong in ({"searches": 3}, {"total_s": 0}, {"record": "a", "replay": "b"}):
         with pytest.raises(ValueError, match=r"expected|either"):
             ModelOptions(**wrong)
+    with pytest.raises(DataMalformed, match="is no record"):
+        library.ask(
+            QUESTION, reader="openai:none", retriever="bm25", model=ModelOptions(replay="missing.jsonl")
+        )
 
 
 def test_a_prompt_that_a_server_cuts_is_sent_again_with_half_of_the_passages(folder, monkeypatch):

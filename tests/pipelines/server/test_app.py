@@ -1,5 +1,6 @@
 """The server: its routes give the records of the command line, and its checks hold."""
 
+import asyncio
 import json
 import time
 from base64 import b64decode
@@ -7,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from threading import Event
 
 import pytest
 from helpers.played_model import BUILT, NONE, Played
@@ -21,10 +23,10 @@ from spanwise.errors import IndexCorrupt, IndexLocked
 from spanwise.pipelines.json_records import answer_record, search_record
 from spanwise.pipelines.library.library import Library
 from spanwise.pipelines.plain_text import chat_text
-from spanwise.pipelines.server import app as server_app
+from spanwise.pipelines.server import queue as server_queue
 from spanwise.pipelines.server.app import create_app
 from spanwise.pipelines.server.security import MAX_BODY_BYTES, Access
-from spanwise.types import Answer, AnswerSpan, Passage, SummaryOptions
+from spanwise.types import Answer, AnswerSpan, ModelOptions, Passage, SummaryOptions
 
 BASE = "http://127.0.0.1:8765"
 QUESTION = "Who built the mill?"
@@ -254,6 +256,44 @@ def test_a_chat_picks_a_reader_by_the_name_of_its_model(serve, name, decided_by)
     body = {"model": name, "messages": [{"role": "user", "content": QUESTION}]}
     reply = client.post("/v1/chat/completions", json=body).json()
     assert (reply["model"], reply["spanwise"]["decided_by"]) == (name, decided_by)
+
+
+def test_a_chat_names_the_reader_that_answers_in_place_of_a_model(serve):
+    options = replace(BY_WORDS, reader=Played("", ""), model=ModelOptions(fallback=True))
+    body = {"model": "gpt-4", "messages": [{"role": "user", "content": QUESTION}]}
+    reply = serve(options).post("/v1/chat/completions", json=body).json()
+    assert (reply["model"], reply["spanwise"]["decided_by"]) == ("builtin", "reader")
+
+
+def test_a_model_stops_when_nobody_waits_for_its_reply(library, monkeypatch):
+    monkeypatch.setattr(server_queue, "WATCH_S", 0.01)
+    has_stopped = Event()
+    body = json.dumps({"question": QUESTION}).encode()
+    events = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
+
+    class Endless(Played):
+        def generate(self, messages, max_tokens, timeout_s=None):
+            try:
+                for _ in range(2_000):
+                    time.sleep(0.01)
+                    yield "a"
+            finally:
+                has_stopped.set()
+
+    async def receive():
+        return events.pop(0) if len(events) > 1 else events[0]
+
+    async def send(message):
+        assert message.get("status") in (None, 502)
+
+    headers = [(b"host", b"127.0.0.1:8765"), (b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": "/api/ask", "query_string": b"", "headers": headers}
+    scope |= {"scheme": "http", "server": ("127.0.0.1", 8765), "client": ("127.0.0.1", 9)}
+    app = create_app(library, Access(), replace(BY_WORDS, reader=Endless()))
+    began = time.monotonic()
+    asyncio.run(app(scope, receive, send))
+    assert has_stopped.is_set()
+    assert time.monotonic() - began < 10
 
 
 def test_a_model_that_fails_is_a_named_error(serve):
@@ -510,7 +550,7 @@ def test_more_questions_than_threads_wait_and_are_told_how_long(client, library,
 
 
 def test_more_questions_than_the_queue_holds_get_503_and_a_time_to_retry(client, monkeypatch):
-    monkeypatch.setattr(server_app, "MAX_QUEUED", 0)
+    monkeypatch.setattr(server_queue, "MAX_QUEUED", 0)
     response = client.post("/api/ask", json=BM25)
     assert response.status_code == 503
     assert response.headers["retry-after"] == "0"
