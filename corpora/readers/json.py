@@ -1,5 +1,6 @@
 """Reads JSON and JSON lines: a line "key: value" for a simple value, indented lines for objects and arrays.
 
+A message of a chat export is a line with its time, its sender and its words; the rest of it is left out.
 Numbers keep their spelling. A short array of simple values is written on one line. Labels are the paths of
 objects and arrays. Text that is not JSON is read as plain text, with a remark.
 """
@@ -13,6 +14,7 @@ from spanwise.types import Heading
 
 from ..decoding import decode
 from .builder import TextBuilder, one_line, source_builder
+from .chat_export import message_line
 
 MEDIA_TYPE = "application/json"
 LINES = "application/x-ndjson"
@@ -120,6 +122,9 @@ class JsonWriter:
             is_index = isinstance(inner, int)
             step = f"[{inner}]" if is_index else f".{one_line(str(inner))}"
             inside = (path + step).removeprefix(".")[-MAX_PATH:]
+            if message := message_line(member):
+                self._write_line(message, path)
+                continue
             self._write(inner, member, inside, path, n_keys + is_named, in_array or is_index)
         self._depth -= 1
         self.builder.end_line()

@@ -1,5 +1,7 @@
 """JSON becomes lines of keys and values, with paths as labels; errors name broken lines and depth."""
 
+from json import dumps
+
 import pytest
 from helpers.document_checks import documents_of
 
@@ -64,3 +66,37 @@ def test_other_text_is_read_as_plain_text(source: str) -> None:
     assert document.text == source
     assert document.media_type == "text/plain"
     assert "not JSON" in document.metadata["remark"]
+
+
+LINE = "[2024-03-18 09:12] Ada Rook: The café is dry."
+SECONDS = "1710753160"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "message", "user": "U1", "user_profile": {"real_name": "Ada Rook"}, "ts": f"{SECONDS}.0001"},
+        {"from": "Ada Rook", "from_id": "user1", "date": "2024-03-18T09:12:40"},
+        {"author": {"nickname": "Ada Rook"}, "timestamp": "2024-03-18T09:12:40+00:00", "isPinned": False},
+        {
+            "sender": "Ada Rook",
+            "origin_server_ts": int(SECONDS) * 1000,
+            "content": {"body": "The café is dry."},
+        },
+        {"sender_name": "Ada Rook", "timestamp_ms": int(SECONDS) * 1000, "content": "The cafÃ© is dry."},
+    ],
+)
+def test_a_message_of_a_chat_is_a_line(message: dict) -> None:
+    text = "The café is dry."
+    message = {"text": text, "content": text, **message}
+    assert made(dumps({"messages": [message, message]})).text == f"messages:\n{LINE}\n{LINE}"
+
+
+def test_what_is_no_whole_message_stays_a_record() -> None:
+    parts = ["The ", {"type": "bold", "text": "café"}, " is dry."]
+    message = {"from": "Ada Rook", "from_id": "user1", "date": "2024-03-18T09:12:40", "text": parts}
+    assert made(dumps([message])).text == LINE
+    for wrong in ({"text": ""}, {"date": "soon"}, {"date": 1e300}, {"from": None}, {"text": [None]}):
+        assert "from_id: user1" in made(dumps([{**message, **wrong}])).text
+    review = {"author": "Ada Rook", "date": "2024-03-18", "text": "The café is dry.", "stars": 4}
+    assert "stars: 4" in made(dumps([review])).text
