@@ -71,7 +71,7 @@ OLD_OFFICE = {".doc": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".msg": ".eml"}
 DOCUMENT_SUFFIXES = {*BY_SUFFIX, *BY_ZIP_SUFFIX, *MAIL, *OLD_OFFICE, ".rtf", ""}
 # Text files that answer no question.
 NOT_PROSE = ".css .js .mjs .map .svg".split()
-READERS = "12"  # the version of the readers; raise it when one accepts other files or gives another text
+READERS = "13"  # the version of the readers; raise it when one accepts other files or gives another text
 MAX_TEXT = 50_000_000  # characters
 HEAD = 1024  # bytes in which a format is recognised
 HTML_START = re.compile(rb"(?:<\?xml[^>]{0,200}>)?\s{0,100}<(?:!doctype\s{1,20}html|html)[\s>]", re.I)

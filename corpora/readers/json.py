@@ -98,6 +98,9 @@ class JsonWriter:
         self, key: str | int | None, value: Any, path: str, place: str, n_keys: int, in_array: bool
     ) -> None:
         """Write the member `key` of the object or array at `place`, under `n_keys` keys."""
+        if message := message_line(value):
+            self._write_line(message, place)
+            return
         mark = "" if key is None else "- " if isinstance(key, int) else f"{key}: "
         indent = "  " * min(n_keys, MAX_INDENT)
         line = _line(value)
@@ -122,9 +125,6 @@ class JsonWriter:
             is_index = isinstance(inner, int)
             step = f"[{inner}]" if is_index else f".{one_line(str(inner))}"
             inside = (path + step).removeprefix(".")[-MAX_PATH:]
-            if message := message_line(member):
-                self._write_line(message, path)
-                continue
             self._write(inner, member, inside, path, n_keys + is_named, in_array or is_index)
         self._depth -= 1
         self.builder.end_line()

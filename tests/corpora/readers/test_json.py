@@ -100,3 +100,19 @@ def test_what_is_no_whole_message_stays_a_record() -> None:
         assert "from_id: user1" in made(dumps([{**message, **wrong}])).text
     review = {"author": "Ada Rook", "date": "2024-03-18", "text": "The café is dry.", "stars": 4}
     assert "stars: 4" in made(dumps([review])).text
+    entry = {"ts": SECONDS, "user": "Ada Rook", "text": "The café is dry.", "level": "warning"}
+    assert "level: warning" in made(dumps([entry])).text
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"type": "message", "user": "Ada Rook", "ts": SECONDS, "files": [{"name": "oven.pdf"}]},
+        {"from": "Ada Rook", "from_id": "user1", "date": "2024-03-18T09:12:40", "file_name": "oven.pdf"},
+        {"sender_name": "Ada Rook", "timestamp_ms": 1710753160000, "files": [{"uri": "a/b/oven.pdf"}]},
+    ],
+)
+def test_a_message_names_its_files(files: dict) -> None:
+    line = "[2024-03-18 09:12] Ada Rook: [oven.pdf]"
+    assert made(dumps([files])).text == line
+    assert made(dumps(files) + "\n" + dumps(files), "a.jsonl").text == f"{line}\n\n{line}"
