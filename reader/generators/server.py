@@ -249,7 +249,9 @@ class ChatServer:
             said = error["message"] if isinstance(error, dict) else error
         except (AttributeError, ValueError, KeyError, TypeError):
             said = ""
-        return f"status {response.status_code} {said}"
+        message = f"status {response.status_code} {said}".rstrip()
+        is_no_place = response.status_code == 404 and said in ("", "Not Found")
+        return f"{message}. {CHECK_URL}" if is_no_place else message
 
     def _reason(self, error: httpx.HTTPError, idle_s: float) -> str:
         """The reason of an error of the connection."""

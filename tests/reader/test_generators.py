@@ -178,7 +178,13 @@ def test_a_key_is_sent_to_its_own_server_only(server, key, monkeypatch):
 )
 def test_the_reason_of_a_refusal_is_said(server, record, said):
     generator = load_generator("openai:tiny", server.url)
-    assert generator._refusal(httpx.Response(400, json=record)) == f"status 400 {said}"
+    assert generator._refusal(httpx.Response(400, json=record)) == f"status 400 {said}".rstrip()
+
+
+def test_a_place_that_a_server_lacks_is_no_base_url(server):
+    refusal = load_generator("openai:tiny", server.url)._refusal
+    assert "base URL" in refusal(httpx.Response(404, json={"detail": "Not Found"}))
+    assert "base URL" not in refusal(httpx.Response(404, json={"error": {"message": "no model tiny"}}))
 
 
 def test_a_server_that_refuses_extras_is_asked_without_them(server):
