@@ -7,7 +7,7 @@ txtai       Questions on the three best passages joined by spaces, as its RAG pi
 
 `--model` is a folder or hub name of a transformers question-answering model for the peers. An answer is right
 when it, or its sentence, holds a gold answer in a named document; the p-value is of the paired test against
-spanwise. Install the peers yourself: pip install haystack-ai txtai.
+spanwise. Install the peers yourself: pip install haystack-ai txtai accelerate, then 'transformers<5'.
 """
 
 import argparse
