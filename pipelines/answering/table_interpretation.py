@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import takewhile
 from math import inf
 
@@ -157,9 +156,8 @@ class Interpretation:
         for match in asked.LIMIT.finditer(self.question.text):
             if self.question.within(match) <= self.explained:
                 continue
-            number = Decimal(match[2].replace(",", ""))
             compare = asked.COMPARISONS[match[1]]
-            kinds = TIMES if number in YEARS else NUMERIC
+            kinds = TIMES if match[2].isdecimal() and int(match[2]) in YEARS else NUMERIC
             columns = self.table.of_kinds(kinds)
             near = max(self.question.within(match))
             meant = [c for c in self.named_by(match[1].split()[0], self.columns) if c in columns]
@@ -172,8 +170,9 @@ class Interpretation:
             else:
                 self.doubt += 0.3
             self.explain(match)
+            limit = self.table.limit(match[2], columns[0])
             values = self.table.values(rows, columns[0])
-            rows = [row for value, row in values if compare(value.amount, number)]
+            rows = [row for value, row in values if limit is not None and compare(value.amount, limit)]
         return rows
 
     def target(self, without: Collection[int], is_superlative: bool = False) -> tuple[int, float] | None:

@@ -21,9 +21,11 @@ NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
 RANKS = pattern("table_words.ranks")
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
+NAMED_TOTAL = re.compile(r"\b(?:sub-?)?totals?\b", re.I)
 CODE = re.compile(r"(?:[A-Za-z]{0,3}[-./ ]?[0-9]+[a-z]?)?")
 DECIMAL_COMMA = re.compile(r"\D*(?:[0-9]{1,3}(?:[. ][0-9]{3})+|[0-9]+),[0-9]{1,2}\D*")
 DECIMAL_POINT = re.compile(r"\D*(?:[0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]+)\.[0-9]{1,2}\D*")
+THOUSANDS = re.compile(r",[0-9]{3}\b")
 SWAPPED = str.maketrans(",.", ".,")
 SAMPLE = 200  # rows by which the kind of a column is known
 UNIT_ROWS = 5  # rows by which the unit of a column is known
@@ -108,6 +110,12 @@ class TableText:
         """The value of a cell, in the notation of its column."""
         return self._parsed(row[column].translate(SWAPPED) if column in self._with_commas else row[column])
 
+    def limit(self, written: str, column: int) -> Decimal | None:
+        """A number of a question in the notation of a column; a comma before three digits has its own."""
+        is_swapped = column in self._with_commas and not THOUSANDS.search(written)
+        value = self._parsed(written.translate(SWAPPED) if is_swapped else written)
+        return value.number if value else None
+
     @cached_property
     def _with_commas(self) -> set[int]:
         """The columns whose numbers have decimal commas: some cells have one, and none a decimal point."""
@@ -182,17 +190,34 @@ class TableText:
     @cached_property
     def body(self) -> list[int]:
         """The rows without those of totals, hidden ones, and the names of groups, alone in their rows."""
-        totals = {
-            cell for row in self.rows for cell in row if len(cell) <= MAX_TOTAL and TOTALS.fullmatch(cell)
-        }
         has_groups = len(self.columns) > 2
-        return [
-            number
-            for number, row in enumerate(self.rows)
-            if totals.isdisjoint(row)
-            and not (has_groups and row[0] and not any(row[1:]))
-            and not self._is_hidden(number)
-        ]
+        body: list[int] = []
+        part: list[int] = []  # the rows since the last total or name of a group
+        for number, row in enumerate(self.rows):
+            is_group = has_groups and row[0] and not any(row[1:])
+            if is_group or self._is_total(row, part) or self._is_total(row, body):
+                part = []
+            elif not self._is_hidden(number):
+                body.append(number)
+                part.append(number)
+        return body
+
+    def _is_total(self, row: Sequence[str], above: Sequence[int]) -> bool:
+        """True for a row that is called a total, or names one and is the sum of rows above it in a column."""
+        texts = [cell for cell in row if len(cell) <= MAX_TOTAL]
+        if any(map(TOTALS.fullmatch, texts)):
+            return True
+        if len(above) < 2 or not any(map(NAMED_TOTAL.search, texts)):
+            return False
+        return any(
+            value.number == self._sum(above, column)
+            for column in self.of_kinds(NUMERIC)
+            if (value := self._value(row, column))
+        )
+
+    def _sum(self, rows: Iterable[int], column: int) -> Decimal:
+        values = (self._value(self.rows[row], column) for row in rows)
+        return sum((value.number for value in values if value), Decimal(0))
 
     def _is_hidden(self, row: int) -> bool:
         """True for a row whose cells are all hidden."""

@@ -272,3 +272,67 @@ def test_hidden_rows_are_not_counted():
     hidden = {start for start, _ in table.rows[2]}
     result = look_up("How many animals are there?", TableText(ZOO, table, Analyzer(), hidden=hidden))
     assert result.values == ("2",)
+
+
+@pytest.mark.parametrize(
+    ("limit", "number"),
+    [
+        ("more than 1.000 euros", "2"),
+        ("more than €1,000", "2"),
+        ("over 999,99", "3"),
+        ("at least 1.249,50", "2"),
+        ("bigger than €12", "4"),
+        ("smaller than 47,15", None),
+    ],
+)
+def test_a_limit_is_written_as_its_column_is_or_with_commas_for_thousands(limit, number):
+    text = "Payee | Amount\nMill | 1.000,00 EUR\nQuarry | 1.249,50 EUR\nSaw | 2.100,00 EUR\nInk | 47,15 EUR"
+    result = asked(f"How many amounts were {limit}?", text)
+    assert (result and result.values[0]) == number
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("What is the highest price of a plan with phone support?", "90 EUR"),
+        ("What was the greatest number of users of a plan with 1 TB?", "50"),
+        ("What is the cheapest plan with phone support?", "Team"),
+    ],
+)
+def test_a_superlative_before_a_measure_asks_for_its_value(question, value):
+    text = PLANS.replace("Price per month | Price per year", "Price | Yearly").replace("Storage", "Size")
+    assert asked(question, text).values == (value,)
+
+
+GROUP = " | "
+STOCK = f"""Item | Pieces | Value
+Books | {GROUP}
+Atlas | 40 | 600
+Almanac | 25 | 1125
+Subtotal books | 65 | 1725
+Total Eclipse | 30 | 270
+Cloth | {GROUP}
+Scarf | 18 | 1242
+Towel | 22 | 198
+Apron | 9 | 300
+Cloth (subtotal) | 49 | 1740
+All items in total | 144 | 3735"""
+
+
+def test_rows_that_sum_up_a_group_are_no_items():
+    assert asked("How many items are there?", STOCK).values == ("6",)
+    assert asked("Which item has the highest value?", STOCK).values == ("Scarf",)
+    assert asked("How many pieces of the Total Eclipse are there?", STOCK).values == ("30",)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("Which device did we inspect most recently?", "Boiler"),
+        ("Which device is the newest?", "Boiler"),
+        ("Which device is the oldest?", "Pump"),
+    ],
+)
+def test_the_only_column_of_dates_says_what_is_recent(question, value):
+    text = "Device | Room | Checked\nPump | B1 | 4 May 2021\nBoiler | C2 | 9 June 2023\nFan | A7 | 1 May 2022"
+    assert asked(question, text).values == (value,)
