@@ -21,7 +21,7 @@ NUMERIC = ("number", "money", DURATION)
 ORDERED = (*NUMERIC, *TIMES)
 RANKS = pattern("table_words.ranks")
 TOTALS = re.compile(r"(?:[a-z]+ )?(?:sub)?totals?|average|sum|mean|overall", re.I)
-NAMED_TOTAL = re.compile(r"\b(?:sub-?)?totals?\b", re.I)
+NAMED_TOTAL = re.compile(r"\b(?:(?:sub-?)?totals?|average|sum|mean|overall)\b", re.I)
 CODE = re.compile(r"(?:[A-Za-z]{0,3}[-./ ]?[0-9]+[a-z]?)?")
 DECIMAL_COMMA = re.compile(r"\D*(?:[0-9]{1,3}(?:[. ][0-9]{3})+|[0-9]+),[0-9]{1,2}\D*")
 DECIMAL_POINT = re.compile(r"\D*(?:[0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]+)\.[0-9]{1,2}\D*")
@@ -195,25 +195,25 @@ class TableText:
         part: list[int] = []  # the rows since the last total or name of a group
         for number, row in enumerate(self.rows):
             is_group = has_groups and row[0] and not any(row[1:])
-            if is_group or self._is_total(row, part) or self._is_total(row, body):
+            if is_group or self._is_total(row, part, body):
                 part = []
             elif not self._is_hidden(number):
                 body.append(number)
                 part.append(number)
         return body
 
-    def _is_total(self, row: Sequence[str], above: Sequence[int]) -> bool:
+    def _is_total(self, row: Sequence[str], *above: Sequence[int]) -> bool:
         """True for a row that is called a total, or names one and is the sum of rows above it in a column."""
-        texts = [cell for cell in row if len(cell) <= MAX_TOTAL]
-        if any(map(TOTALS.fullmatch, texts)):
-            return True
-        if len(above) < 2 or not any(map(NAMED_TOTAL.search, texts)):
+        if not NAMED_TOTAL.search("\n".join(row)):
             return False
-        return any(
-            value.number == self._sum(above, column)
+        texts = [cell for cell in row if len(cell) <= MAX_TOTAL and NAMED_TOTAL.search(cell)]
+        sums = (
+            value.number == self._sum(rows, column)
+            for rows in above
             for column in self.of_kinds(NUMERIC)
-            if (value := self._value(row, column))
+            if len(rows) > 1 and (value := self._value(row, column))
         )
+        return any(map(TOTALS.fullmatch, texts)) or (bool(texts) and any(sums))
 
     def _sum(self, rows: Iterable[int], column: int) -> Decimal:
         values = (self._value(self.rows[row], column) for row in rows)
