@@ -1,4 +1,4 @@
-"""Times of indexing, searching and asking: `python -m benchmarks.answers [FOLDER --questions FILE] [--json]`.
+"""Times of indexing, searching and asking: `python -m benchmarks.answers [FOLDER] [--reader fast] [--json]`.
 
 Warm figures come from one run in this process: index (from files to vectors), the first question (models
 loaded), and the median of the others. Cold figures come from one process per question.
@@ -39,21 +39,22 @@ def run(index: Path, *arguments: str) -> float:
     return time.perf_counter() - began
 
 
-def cold(folder: Path, questions: Sequence[str]) -> dict[str, float]:
+def cold(folder: Path, questions: Sequence[str], reader: str) -> dict[str, float]:
     """The median seconds of each kind of command; one of each runs before, so that all is compiled."""
     figures: dict[str, float] = {}
     rounds = len(questions) // len(VERBS)
     with TemporaryDirectory() as scratch:
         index = Path(scratch, "index")
         run(index, "index", str(folder))
-        for number, (name, verb) in enumerate(VERBS.items()):
+        for number, name in enumerate(VERBS):
+            verb = (*VERBS[name], *(("--reader", reader) if name == "ask" else ()))
             run(index, *verb, "Is everything compiled?")
             batch = questions[number * rounds : (number + 1) * rounds]  # new questions: answers are cached
             figures[name] = round(median(run(index, *verb, question) for question in batch), 3)
     return figures
 
 
-def warm(folder: Path, questions: Sequence[str]) -> dict[str, float]:
+def warm(folder: Path, questions: Sequence[str], reader: str) -> dict[str, float]:
     """Seconds to index, and milliseconds of questions in this process."""
     with TemporaryDirectory() as scratch, spanwise.open(folder, Path(scratch) / "index") as library:
         began = time.perf_counter()
@@ -67,7 +68,8 @@ def warm(folder: Path, questions: Sequence[str]) -> dict[str, float]:
 
         stages: list[Mapping[str, float]] = []
         ask_ms = [
-            ms(lambda text: stages.append(library.ask(text).timings_ms), question) for question in questions
+            ms(lambda text: stages.append(library.ask(text, reader=reader).timings_ms), question)
+            for question in questions
         ]
         search_ms = [ms(library.search, question) for question in questions]
         passages = library.status()["passages"]
@@ -90,12 +92,16 @@ def main() -> None:
     )
     parser.add_argument("folder", nargs="?", type=Path, default=SAMPLE / "docs")
     parser.add_argument("--questions", type=Path, default=SAMPLE / "questions.json")
+    parser.add_argument("--reader", default="builtin", help="builtin or fast")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     texts = [question.question for question in spanwise.evaluation.read_questions(options.questions)]
     questions = list(dict.fromkeys(texts))[:N_QUESTIONS]
     folder = options.folder.resolve()
-    figures = {**warm(folder, questions), "cold_s": cold(folder, questions)}
+    figures = {
+        **warm(folder, questions, options.reader),
+        "cold_s": cold(folder, questions, options.reader),
+    }
     print(json.dumps(figures) if options.json else "\n".join(f"{k:18} {v}" for k, v in figures.items()))
 
 
