@@ -348,7 +348,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True, help="the folder with docs and wtq")
     parser.add_argument("--work", type=Path, required=True, help="indexes and verdicts")
     parser.add_argument("--recorded", type=Path, help="run/calibration of the reader that is asked")
-    parser.add_argument("--half", action="append", choices=list("abcdef"), default=[], help="repeatable")
+    parser.add_argument("--half", action="append", choices=list("abcdefi"), default=[], help="repeatable")
     parser.add_argument("--every", type=int, default=8, help="every Nth question of the large sets")
     parser.add_argument("--family", action="append", default=[], help="only these; repeatable")
     parser.add_argument("--ask", help=argparse.SUPPRESS)  # the family that this process leaves out
