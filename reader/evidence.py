@@ -71,7 +71,7 @@ class CellFeatures:
     """The features of a cell of a table, or of a value; those of a source that does not give it are 0.
 
     looked_up: it is the result of an operation.
-    score: of that result, at least -2.
+    score: of that result.
     has_rival: another table has another result.
     unexplained: a word of the question means nothing in the table.
     n_unexplained: half of the number of such words, of which three count.

@@ -28,7 +28,6 @@ MARGIN = 10.0  # logits for one unit of a feature
 MAX_MARGIN = 40.0
 MAX_LEAD = 10.0
 MAX_UNEXPLAINED = 3  # words that count
-MIN_SCORE = -2.0  # of a result; a lower one is no less sure
 MAX_QUOTES = 6  # candidates in the passages that count
 
 Key = tuple[Any, ...]  # the number of a table, then row and column, or values
@@ -166,7 +165,7 @@ class _Sources:
         value = result.result
         return {
             "looked_up": 1.0,
-            "score": max(MIN_SCORE, value.score),
+            "score": value.score,
             "has_rival": float(result.has_rival),
             "unexplained": float(bool(value.unexplained)),
             "n_unexplained": min(MAX_UNEXPLAINED, len(value.unexplained)) / 2,
