@@ -204,7 +204,7 @@ class Asked:
         from spanwise.pipelines.answering.mentions import mentions
         from spanwise.pipelines.understanding.question import Question
 
-        subfolder = {"rust-rfcs": "text", "eips": "EIPS"}.get(row["folder"], "")
+        subfolder = {"rust-rfcs": "text", "eips": "EIPS", "cooking": "content"}.get(row["folder"], "")
         library = self.library(self.folder(row["folder"]) / subfolder, row["folder"], vectors=False)
         with library.reading() as snapshot:
             question = Question.of(row["question"], snapshot, library.analyzer)
