@@ -283,7 +283,7 @@ def _range_ends(question: TableQuestion, held: Sequence[Condition]) -> Iterator[
     values = list(_values(question))
     for column in table.of_kinds(ORDERED) if values else ():
         order = table.order(column)
-        for value, tokens in values:
+        for value, tokens in values if order else ():
             if period := _period(value, order.values(), table.kinds[column]):
                 yield _range_end(question, column, tokens, order, period)
 

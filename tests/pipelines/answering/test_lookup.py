@@ -336,3 +336,12 @@ def test_rows_that_sum_up_a_group_are_no_items():
 def test_the_only_column_of_dates_says_what_is_recent(question, value):
     text = "Device | Room | Checked\nPump | B1 | 4 May 2021\nBoiler | C2 | 9 June 2023\nFan | A7 | 1 May 2022"
     assert asked(question, text).values == (value,)
+
+
+def test_a_table_whose_rows_are_all_hidden_has_no_ranges():
+    text = "Year | Bonus\n2023 | 1,450 EUR\n2024 | 2,300 EUR"
+    document = Document("a", "text/html", "", "", text)
+    [table] = find_tables(document)
+    hidden = {start for row in table.rows for start, _ in row}
+    result = look_up("What was the bonus in 2023?", TableText(text, table, Analyzer(), hidden=hidden))
+    assert (result.operation, result.values) == ("look up", ("1,450 EUR",))
