@@ -96,12 +96,8 @@ def superlative(meaning: Interpretation) -> Result | None:
     table = meaning.table
     word = meaning.match[0].split()[-1]
     rows = meaning.limited_rows()
-    since = asked.SINCE.search(meaning.question.text) if word == "longest" else None
-    # A best year is no latest one.
-    kinds = TIMES if since else NUMERIC if word in ("best", "worst") else ORDERED
+    kinds = NUMERIC if word in ("best", "worst") else ORDERED  # a best year is no latest one
     columns = [c for c in meaning.named_by(word) if table.kinds[c] in kinds]
-    if since and not columns:
-        columns = table.of_kinds(TIMES)
     doubt = 0.3
     if mention := meaning.take_mention(meaning.near, kinds, within=NEAR):
         columns = [mention.column]
@@ -119,13 +115,13 @@ def superlative(meaning: Interpretation) -> Result | None:
     skipped = 2 if meaning.question.words[meaning.near : meaning.near + 2] == ["number", "of"] else 0
     is_name = any(meaning.question.named[by].get(meaning.near + n) == 1 for n in (0, skipped))
     is_amount = meaning.question.text.startswith(("how much", "how many", "how long"))
-    is_sure = not is_direct and unsure < 0.4 and column != table.main
-    if is_value and mention and (is_name or is_amount) and not is_sure:
+    may_be_value = is_direct or unsure >= 0.4 or column == table.main
+    if is_value and mention and (is_name or is_amount) and may_be_value:
         column = by
         unsure = 0.2
     is_speed = word in ("fastest", "slowest") and "speed" in table.names[by]
     is_age = word in ("oldest", "youngest") and table.kinds[by] not in TIMES
-    is_smallest = (meaning.match.re is asked.SMALLEST) != (is_speed or is_age or since is not None)
+    is_smallest = (meaning.match.re is asked.SMALLEST) != (is_speed or is_age)
     extreme = (min if is_smallest else max)(number for number, _ in numbers)
     rows = [row for number, row in numbers if number == extreme]
     if column == table.main:

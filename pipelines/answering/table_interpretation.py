@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import takewhile
 from math import inf
 
@@ -157,7 +158,7 @@ class Interpretation:
             if self.question.within(match) <= self.explained:
                 continue
             compare = asked.COMPARISONS[match[1]]
-            kinds = TIMES if match[2].isdecimal() and int(match[2]) in YEARS else NUMERIC
+            kinds = TIMES if match[2].isdecimal() and Decimal(match[2]) in YEARS else NUMERIC
             columns = self.table.of_kinds(kinds)
             near = max(self.question.within(match))
             meant = [c for c in self.named_by(match[1].split()[0], self.columns) if c in columns]

@@ -34,7 +34,6 @@ COMPARISONS: dict[str, Callable[[Decimal, Decimal], bool]] = {
 LIMIT = pattern("limits.limit")
 LARGEST = pattern("superlatives.largest")
 SMALLEST = pattern("superlatives.smallest")
-SINCE = pattern("superlatives.since")
 FIRST = pattern("ends.first")
 LAST = pattern("ends.last")
 AFTER = pattern("neighbours.after")

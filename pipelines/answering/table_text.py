@@ -202,22 +202,26 @@ class TableText:
                 part.append(number)
         return body
 
-    def _is_total(self, row: Sequence[str], *above: Sequence[int]) -> bool:
-        """True for a row that is called a total, or names one and is the sum of rows above it in a column."""
+    def _is_total(self, row: Sequence[str], part: Sequence[int], body: Sequence[int]) -> bool:
+        """True for a row that is called a total, or names one and is the sum of the rows above it.
+
+        These are the rows of its part, or of the whole body so far.
+        """
         if not NAMED_TOTAL.search("\n".join(row)):
             return False
         texts = [cell for cell in row if len(cell) <= MAX_TOTAL and NAMED_TOTAL.search(cell)]
-        sums = (
-            value.number == self._sum(rows, column)
-            for rows in above
-            for column in self.of_kinds(NUMERIC)
-            if len(rows) > 1 and (value := self._value(row, column))
-        )
-        return any(map(TOTALS.fullmatch, texts)) or (bool(texts) and any(sums))
+        if any(map(TOTALS.fullmatch, texts)):
+            return True
+        return bool(texts) and (self._sums_up(row, part) or self._sums_up(row, body))
 
-    def _sum(self, rows: Iterable[int], column: int) -> Decimal:
-        values = (self._value(self.rows[row], column) for row in rows)
-        return sum((value.number for value in values if value), Decimal(0))
+    def _sums_up(self, row: Sequence[str], rows: Sequence[int]) -> bool:
+        """True if a row has the sum of several others in a column of numbers."""
+        for column in self.of_kinds(NUMERIC):
+            total = self._value(row, column)
+            values = [self._value(self.rows[number], column) for number in rows]
+            if total and len(rows) > 1 and total.number == sum(value.number for value in values if value):
+                return True
+        return False
 
     def _is_hidden(self, row: int) -> bool:
         """True for a row whose cells are all hidden."""
