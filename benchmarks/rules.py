@@ -383,7 +383,7 @@ def run(family: str, sets: list[str]) -> dict[str, Verdicts]:
     command = [sys.executable, "-m", "benchmarks.rules", *sys.argv[1:], "--ask", family]
     for name in sets:
         command += ["--set", name]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return dict(json.loads(output.splitlines()[-1]))
 
 

@@ -14,8 +14,11 @@ from spanwise.corpora.datasets.folder_questions import (
     read_wordings,
     wording_key,
 )
+from spanwise.corpora.folder import read_regular
+from spanwise.corpora.reading import parse
 from spanwise.errors import DataMalformed
 from spanwise.pipelines.training.questions import fetch_questions
+from spanwise.types import Document
 
 MILL = "# Mill\n\nAnn built it in 1887, by hand.\n"
 PLACES = {"passage": [0, 38], "answer": [8, 28], "short": [24, 28]}
@@ -96,3 +99,12 @@ def test_the_wordings_of_all_files_are_joined(tmp_path: Path) -> None:
 def test_the_checkout_has_everyday_wordings() -> None:
     assert WORDINGS.is_file()
     assert everyday_wordings()
+
+
+@pytest.mark.parametrize("domain", ["chats", "mails", "notes", "records"])
+def test_the_passages_of_the_checkout_are_those_of_its_documents(domain: str) -> None:
+    kinds = WORDINGS.parents[1] / "kinds"
+    for item in read_folder_items(kinds / f"{domain}.jsonl"):
+        document = parse(read_regular(kinds / domain, item.document), item.document)
+        assert isinstance(document, Document)
+        assert item.passage in document.text
