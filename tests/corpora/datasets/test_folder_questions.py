@@ -9,6 +9,7 @@ import pytest
 
 from spanwise.corpora.datasets.folder_questions import (
     WORDINGS,
+    domains_of,
     everyday_wordings,
     read_folder_items,
     read_wordings,
@@ -101,10 +102,11 @@ def test_the_checkout_has_everyday_wordings() -> None:
     assert everyday_wordings()
 
 
-@pytest.mark.parametrize("domain", ["chats", "mails", "notes", "records"])
-def test_the_passages_of_the_checkout_are_those_of_its_documents(domain: str) -> None:
-    kinds = WORDINGS.parents[1] / "kinds"
-    for item in read_folder_items(kinds / f"{domain}.jsonl"):
-        document = parse(read_regular(kinds / domain, item.document), item.document)
-        assert isinstance(document, Document)
-        assert item.passage in document.text
+def test_the_passages_of_the_checkout_are_those_of_its_documents() -> None:
+    domains = domains_of(WORDINGS.parents[1] / "kinds")
+    assert len(domains) > 10
+    for path in domains.values():
+        for item in read_folder_items(path):
+            document = parse(read_regular(path.with_suffix(""), item.document), item.document)
+            assert isinstance(document, Document)
+            assert item.passage in document.text
