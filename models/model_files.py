@@ -41,8 +41,8 @@ FAST = "fast"
 READER_VARIABLE = "SPANWISE_READER"
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "df877bd54df1a736bcd0f5c5645291bb0b372d79f692828e12569af9e5a89fdc",
-    "reader/reader.safetensors": "3ea48361f9ee19c9e806e107d660051c2e2115452f1ac28e609db3160106a81f",
-    "second/second.safetensors": "036b37525762898dfc6bc471dbae3b984c70a9e264f1b2ae6b8c431c066730f0",
+    "reader/reader.safetensors": "825616352f9817cc23f5aa82256f447ed4cecb7fcae5f131ac63a6e3cf4f06f1",
+    "second/second.safetensors": "0c20d184c2dea1c6ea46169aa022e1707bb353e7b59e28a06cdc6e96171e6023",
 }
 
 CONFIG = "config.json"
