@@ -287,6 +287,19 @@ def enclosing_sentences(sentences: Ranges, start: int, end: int) -> tuple[int, i
     return min(start, touched[0][0]), max(end, touched[-1][1])
 
 
+def enclosing_blocks(text: str, start: int, end: int) -> tuple[int, int]:
+    """The half-open range of the blocks of a text that [start, end) touches, without blanks around it.
+
+    >>> enclosing_blocks("port: 9191\\n  open: yes\\n", 19, 22)
+    (13, 22)
+    """
+    starts = [block[0] for block in _blocks(text)]
+    first = max(begin for begin in starts if begin <= start)
+    last = min((begin for begin in starts if begin >= end), default=len(text))
+    words = text[first:last]
+    return first + len(words) - len(words.lstrip()), first + len(words.rstrip())
+
+
 def whole_span(text: str, start: int, end: int) -> tuple[int, int]:
     """The span, grown where it begins or ends inside a word, a number, an address or code.
 

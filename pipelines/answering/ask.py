@@ -43,6 +43,7 @@ from .candidates import (
     merge_same_answers,
     ranked_candidates,
     span_candidates,
+    statement_of,
     topic_section,
     without_overlaps,
 )
@@ -360,7 +361,7 @@ class Answerer:
         """The span; for a yes-no question its sentence, with yes or no if the rule is certain enough."""
         span = answer_span(ranked)
         is_yes_no = ranked.result is None and not math.isnan(ranked.candidate.scored.yes)
-        quoted = span.context if is_yes_no else span.span
+        quoted = statement_of(ranked.candidate.scored) if is_yes_no else span.span
         span = replace(span, span=quoted, duplicates=tuple(duplicates[span.passage.id]))
         rule = self.calibration.verdicts if self.calibration else None
         verdict, confidence = (rule and rule.verdict(ranked.candidate.scored.yes)) or (span.verdict, None)

@@ -23,7 +23,7 @@ from ...reader.evidence import (
     plain_evidence,
     score_over_null,
 )
-from ...reader.spans import enclosing_sentences, log_normalizer, whole_span
+from ...reader.spans import enclosing_blocks, enclosing_sentences, log_normalizer, whole_span
 from ..understanding.question import Question
 from .reading import Material, Readings
 from .table_answers import TableResult
@@ -192,6 +192,15 @@ def sentence_of(scored: ScoredSpan) -> Span:
     start = scored.span.start - passage.start
     end = scored.span.end - passage.start
     return passage.span(*enclosing_sentences(sentences, start, end))
+
+
+def statement_of(scored: ScoredSpan) -> Span:
+    """The sentence that the span touches, without other blocks: of a record the lines with its keys alone."""
+    passage = scored.passage
+    sentence = sentence_of(scored)
+    bounds = (scored.span.start - passage.start, scored.span.end - passage.start)
+    first, last = enclosing_blocks(passage.readable, *bounds)
+    return passage.span(max(first, sentence.start - passage.start), min(last, sentence.end - passage.start))
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,6 +177,13 @@ def test_the_answer_to_a_yes_no_question_is_the_whole_sentence(library, monkeypa
     assert best.span == best.context
 
 
+def test_of_a_record_it_is_the_line_of_the_key(library, folder, monkeypatch):
+    (folder / "shop.yml").write_text("port: 9191\nshop: true\nhost: a\n", encoding="utf-8")
+    library.sync(vectors=False)
+    monkeypatch.setattr("helpers.scripted_reader.ScoredSpan", partial(ScoredSpan, yes=0.1))
+    assert answer_to(library, "Is the shop open?", ("true", 9.0, 0.0)).best.text == "shop: true"
+
+
 def test_the_answer_of_a_mail_has_its_day(library, folder):
     mail = "Date: Mon, 22 Apr 2024 09:00:00 +0200\nSubject: Masks\n\nThe masks arrived yesterday.\n"
     (folder / "masks.eml").write_text(mail, encoding="utf-8")

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import spanwise
 from spanwise.corpora.passages import split
-from spanwise.pipelines.answering.candidates import sentence_of
+from spanwise.pipelines.answering.candidates import sentence_of, statement_of
 from spanwise.reader.load import load_reader
 from spanwise.types import Document
 
@@ -29,7 +29,7 @@ def test_answers_quote_their_document(reader, text):
     for scored in (span for spans in readings for span in spans):
         sentence = sentence_of(scored)
         passage = scored.passage
-        shown = [scored.span, sentence]
+        shown = [scored.span, sentence, statement_of(scored)]
         assert [text[span.start : span.end] for span in shown] == [span.text for span in shown]
         assert all(passage.start <= span.start < span.end <= passage.end for span in shown)
 
