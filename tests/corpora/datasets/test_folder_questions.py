@@ -103,9 +103,10 @@ def test_the_checkout_has_everyday_wordings() -> None:
 
 
 def test_the_passages_of_the_checkout_are_those_of_its_documents() -> None:
-    domains = domains_of(WORDINGS.parents[1] / "kinds")
-    assert len(domains) > 10
-    for path in domains.values():
+    root = WORDINGS.parents[1]
+    paths = [*domains_of(root / "kinds").values(), *domains_of(root / "choose" / "kinds").values()]
+    assert len(paths) == 15
+    for path in paths:
         for item in read_folder_items(path):
             document = parse(read_regular(path.with_suffix(""), item.document), item.document)
             assert isinstance(document, Document)
