@@ -58,12 +58,14 @@ PAIRS = (
     re.compile(r"(?<!\w)(['‘])(?=\w)((?:[^'‘’]|(?<=\w)['’](?=\w)){1,300})(['’])(?!\w)"),
 )
 
-# The end of a block: a line break before an empty line, a list item, a heading, a row of a table, a date, a
-# time, or a key with its value. A block begins after the sign of its list item.
-BLOCK_END = re.compile(
-    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||\[?(?:\d{1,4}(?:[-/.]\d{1,4}){2}|\d\d?:\d\d)\b"
-    r"|\w[\w.-]{0,30}=\S|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$)))"
+# An entry of a chat, a log or a record begins with a date, a time, or a key before its value.
+ENTRY = re.compile(
+    r"[ \t]*(?:\[?(?:\d{1,4}(?:[-/.]\d{1,4}){2}|\d\d?:\d\d)\b"
+    r"|\w[\w.-]{0,30}=\S|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$))"
 )
+# The end of a block: a line break before an empty line, a list item, a heading, a row of a table or an entry.
+# A block begins after the sign of its list item.
+BLOCK_END = re.compile(rf"\n(?=[ \t]*(?:\n|[-*+•] |\d{{1,3}}[.)] |#|\|)|{ENTRY.pattern})")
 ITEM_SIGN = re.compile(r"[\s#>|*+•-]*(?:\d{1,3}[.)] )?")
 
 Floats = NDArray[np.float32]
@@ -121,45 +123,52 @@ class WindowLogits:
 
 @dataclass(frozen=True, slots=True)
 class TokenBlocks:
-    """The blocks of a passage, such as paragraphs, list items and lines with a key, by token.
+    """The blocks of a passage, such as paragraphs, list items and entries, by token.
 
     number: (n,) int, of the block that holds a token.
+    entry: (n,) int, the number of blocks so far that are entries.
     begins: (n,) bool, no word of the block is before the token.
     finishes: (n,) bool, none is after it.
     """
 
     number: Ints
+    entry: Ints
     begins: NDArray[np.bool_]
     finishes: NDArray[np.bool_]
 
     @classmethod
     def of(cls, text: str, offsets: Ints) -> "TokenBlocks":
         """The blocks of a passage with these offsets of its tokens, (n, 2)."""
-        starts, firsts, lasts = np.array(_blocks(text), np.int32).T
+        starts, firsts, lasts, are_entries = np.array(_blocks(text), np.int32).T
         number = (np.searchsorted(starts, offsets[:, 0], side="right") - 1).astype(np.int32)
-        return cls(number, offsets[:, 0] <= firsts[number], offsets[:, 1] >= lasts[number])
+        entry = np.cumsum(are_entries, dtype=np.int32)[number]
+        return cls(number, entry, offsets[:, 0] <= firsts[number], offsets[:, 1] >= lasts[number])
 
     def part(self, first: int, last: int) -> "TokenBlocks":
         """Those of the tokens from `first` to before `last`."""
         tokens = slice(first, last)
-        return TokenBlocks(self.number[tokens], self.begins[tokens], self.finishes[tokens])
+        return TokenBlocks(
+            self.number[tokens], self.entry[tokens], self.begins[tokens], self.finishes[tokens]
+        )
 
     def allow(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
-        """True for spans inside a block, and for those of whole blocks."""
+        """True for spans inside a block, and for those of whole blocks without the start of another entry."""
         is_whole: NDArray[np.bool_] = self.begins[first] & self.finishes[last]
         is_inside: NDArray[np.bool_] = self.number[first] == self.number[last]
-        return is_whole | is_inside
+        in_one_entry: NDArray[np.bool_] = self.entry[first] == self.entry[last]
+        return is_inside | (is_whole & in_one_entry)
 
 
 @lru_cache(512)
-def _blocks(text: str) -> list[tuple[int, int, int]]:
-    """Each block: its start, the start of its first word, and the end of its last one."""
+def _blocks(text: str) -> list[tuple[int, int, int, bool]]:
+    """Each block: its start, the start of its first word, the end of its last one, and if it is an entry."""
     starts = [0, *(match.end() for match in BLOCK_END.finditer(text))]
     blocks = []
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         sign = ITEM_SIGN.match(text, start, end)
         words = [word.end() for word in re.finditer(r"\w+", text[start:end])]
-        blocks.append((start, sign.end() if sign else start, start + max(words, default=0)))
+        is_entry = ENTRY.match(text, start, end) is not None
+        blocks.append((start, sign.end() if sign else start, start + max(words, default=0), is_entry))
     return blocks
 
 

@@ -1,5 +1,6 @@
 """Inputs by golden ids and labels, windows that cover everything, spans against an oracle of all pairs."""
 
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis.extra import numpy as arrays
 from spanwise.models.model_files import find_base
 from spanwise.models.tokenizer import load_tokenizer, special_tokens
 from spanwise.reader.spans import (
+    TokenBlocks,
     Window,
     WindowLogits,
     assemble,
@@ -77,6 +79,13 @@ def test_windows_cover_every_token_and_overlap_by_the_stride(n_question, n_passa
 START = np.array([1, 5, 2, 0.0])
 END = np.array([4, 1, 3, 2.0])
 LOGITS = arrays.arrays(np.float32, 12, elements=st.integers(-4, 4).map(float))
+
+
+def test_a_span_joins_whole_blocks_but_no_two_entries():
+    text = "Event: Fair\nWhen: May\n\nFees\n\n- two"
+    words = [match.span() for match in re.finditer(r"\w+", text)]
+    blocks = TokenBlocks.of(text, np.array(words, np.int32))
+    assert blocks.allow(np.array([0, 4]), np.array([3, 5])).tolist() == [False, True]
 
 
 def test_the_best_span_never_ends_before_it_starts():
