@@ -58,14 +58,13 @@ PAIRS = (
     re.compile(r"(?<!\w)(['‘])(?=\w)((?:[^'‘’]|(?<=\w)['’](?=\w)){1,300})(['’])(?!\w)"),
 )
 
-# An entry of a chat, a log or a record begins with a date, a time, or a key before its value.
-ENTRY = re.compile(
-    r"[ \t]*(?:\[?(?:\d{1,4}(?:[-/.]\d{1,4}){2}|\d\d?:\d\d)\b"
-    r"|\w[\w.-]{0,30}=\S|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$))"
-)
 # The end of a block: a line break before an empty line, a list item, a heading, a row of a table or an entry.
-# A block begins after the sign of its list item.
-BLOCK_END = re.compile(rf"\n(?=[ \t]*(?:\n|[-*+•] |\d{{1,3}}[.)] |#|\|)|{ENTRY.pattern})")
+# An entry of a chat, a log or a record begins with a date, a time, or a key before its value. A block begins
+# after the sign of its list item.
+BLOCK_END = re.compile(
+    r"\n(?=[ \t]*(?:\n|[-*+•] |\d{1,3}[.)] |#|\||(?P<entry>\[?(?:\d{1,4}(?:[-/.]\d{1,4}){2}|\d\d?:\d\d)\b"
+    r"|\w[\w.-]{0,30}=\S|[\"']?\w[\w.-]{0,30}(?: [\w.-]{1,30}){0,2}[\"']?[ \t]*[:=](?:\s|$))))"
+)
 ITEM_SIGN = re.compile(r"[\s#>|*+•-]*(?:\d{1,3}[.)] )?")
 
 Floats = NDArray[np.float32]
@@ -162,12 +161,13 @@ class TokenBlocks:
 @lru_cache(512)
 def _blocks(text: str) -> list[tuple[int, int, int, bool]]:
     """Each block: its start, the start of its first word, the end of its last one, and if it is an entry."""
-    starts = [0, *(match.end() for match in BLOCK_END.finditer(text))]
+    ends = [*BLOCK_END.finditer(text)]
+    starts = [0, *(match.end() for match in ends)]
+    are_entries = [False, *(match["entry"] is not None for match in ends)]
     blocks = []
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+    for start, end, is_entry in zip(starts, [*starts[1:], len(text)], are_entries, strict=True):
         sign = ITEM_SIGN.match(text, start, end)
         words = [word.end() for word in re.finditer(r"\w+", text[start:end])]
-        is_entry = ENTRY.match(text, start, end) is not None
         blocks.append((start, sign.end() if sign else start, start + max(words, default=0), is_entry))
     return blocks
 
