@@ -42,7 +42,7 @@ READER_VARIABLE = "SPANWISE_READER"
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "df877bd54df1a736bcd0f5c5645291bb0b372d79f692828e12569af9e5a89fdc",
     "reader/reader.safetensors": "825616352f9817cc23f5aa82256f447ed4cecb7fcae5f131ac63a6e3cf4f06f1",
-    "second/second.safetensors": "0c20d184c2dea1c6ea46169aa022e1707bb353e7b59e28a06cdc6e96171e6023",
+    "second/second.safetensors": "ad99b593e62d8f8ee5b3836829eccfa2a3c888634a21e7ec75a32f1dcdf3863c",
 }
 
 CONFIG = "config.json"

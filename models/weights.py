@@ -4,6 +4,11 @@ Matrices of quantised models have 8 bits with a float32 scale for each row, or 4
 each GROUP of a row. Steps are symmetric, because weights and their differences have a mean of about zero.
 Vectors (biases, norms) and small matrices stay in float32.
 
+Training changes most weights by less than a step of 4 bits, so rounding them again would undo it. A model
+that was trained from 4 bits keeps these, and its difference from them as a product of rank RANK.
+Source: Dettmers et al., "QLoRA: Efficient Finetuning of Quantized LLMs", NeurIPS 2023. Deviation: all weights
+are trained, and the product has the largest singular values of their difference.
+
 Reading needs no transformers, which takes longer to import than the weights to load. Tensors of a checkpoint
 are views of the file mapped into memory, so two models of the same file share it.
 """
@@ -28,6 +33,9 @@ QUANTIZED_FORMAT = "spanwise-quantized-1"
 LEAST = 1024  # weights of a matrix that is quantised
 LEAST_4 = 2**17  # the same for 4 bits, which leaves the heads as they are
 GROUP = 32  # weights with one scale
+RANK = 32  # of the difference of a matrix in 4 bits
+LEFT = "left"  # a factor of this difference, in 8 bits
+RIGHT = "right"
 UNPACKED_ROWS = 512  # of a matrix at once, so that little memory is needed beside the result
 SHRINKS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75)  # of a scale: large weights are cut off, others rounded less
 Tensors = dict[str, Tensor]
@@ -178,6 +186,42 @@ def save_quantized(path: Path, checkpoint: Checkpoint, bits: int = 8) -> None:
     save_file(stored, path, metadata=metadata)
 
 
+def save_retrained(path: Path, tuned: Tensors, rounded: Path) -> None:
+    """Writes a quantised model that was trained from the one in the file `rounded`.
+
+    Its matrices in 4 bits stay, with the nearest difference of rank RANK to those of `tuned`. All else is as
+    in `tuned`.
+    """
+    stored, metadata = read_tensors(rounded, "pt")
+    retrained: Tensors = {}
+    for key, tensor in stored.items():
+        name, _, kind = key.rpartition(":")
+        if kind == "f32":
+            retrained[key] = tuned[name].float().contiguous()
+        elif kind == "q4":
+            scale = stored[f"{name}:scale"]
+            retrained[key] = tensor
+            retrained[f"{name}:scale"] = scale
+            difference = tuned[name].float() - from_groups(tensor, scale)
+            if difference.any():
+                retrained |= _factors(name, difference)
+    save_file(retrained, path, metadata=metadata)
+
+
+def _factors(name: str, difference: Tensor) -> Tensors:
+    """The tensors in a quantised file of the matrix of rank RANK that is nearest to a difference."""
+    left, values, right = torch.linalg.svd(difference, full_matrices=False)
+    root = values[:RANK].sqrt()
+    factors: Tensors = {}
+    for side, vectors in ((LEFT, left[:, :RANK]), (RIGHT, right[:RANK].T)):
+        factors[f"{name}:{side}"], factors[f"{name}:{side}_scale"] = quantized_rows(vectors * root)
+    return factors
+
+
+def _factor(stored: Tensors, name: str, side: str) -> Tensor:
+    return stored[f"{name}:{side}"] * stored[f"{name}:{side}_scale"]
+
+
 def read_quantized(path: Path) -> Checkpoint:
     """The settings and the weights, those of 4 bits in bf16, all others in float32.
 
@@ -198,6 +242,8 @@ def read_quantized(path: Path) -> Checkpoint:
                 weights[name] = tensor.float() * stored[f"{name}:scale"]
             elif kind == "q4":
                 weights[name] = from_groups(tensor, stored[f"{name}:scale"])
+                if f"{name}:{LEFT}" in stored:
+                    weights[name] += _factor(stored, name, LEFT) @ _factor(stored, name, RIGHT).T
         return Checkpoint(json.loads(metadata["config"]), weights)
     except (KeyError, ValueError, RuntimeError) as error:
         raise ModelRejected(f"{path} cannot be read: {error}") from error

@@ -12,6 +12,7 @@ from spanwise.models.load import tuned_backbone
 from spanwise.models.model_files import BASE_SHA256, WEIGHTS, find_base
 from spanwise.models.numpy_bert import DELTA_FORMAT, read_delta
 from spanwise.models.weights import (
+    RANK,
     Checkpoint,
     from_groups,
     quantized_groups,
@@ -21,6 +22,7 @@ from spanwise.models.weights import (
     save_delta,
     save_mean,
     save_quantized,
+    save_retrained,
     save_tuned,
     tuned_weights,
 )
@@ -170,6 +172,17 @@ def test_large_matrices_have_four_bits_and_heads_all(tmp_path):
     assert torch.equal(restored["bias"], weights["bias"])
     assert restored["layer"].dtype == torch.bfloat16
     assert float((restored["layer"].float() - weights["layer"]).abs().mean()) < 0.12
+
+
+def test_training_from_four_bits_is_not_rounded_away(tmp_path):
+    save_quantized(tmp_path / "start", Checkpoint({}, {"layer": matrix(3, 512, 256, 1.0)}), bits=4)
+    before = read_quantized(tmp_path / "start").weights
+    change = 0.02 * matrix(5, 512, RANK, 0.2) @ matrix(6, RANK, 256, 1.0)
+    tuned = {"layer": before["layer"] + change}
+    for rounded in ("start", "again"):
+        save_retrained(tmp_path / "again", tuned, tmp_path / rounded)
+        restored = read_quantized(tmp_path / "again").weights
+        assert (restored["layer"] - tuned["layer"]).norm() < 0.2 * change.norm()
 
 
 def test_a_quantised_file_restores_settings_vectors_and_matrices(tmp_path):
