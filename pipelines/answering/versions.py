@@ -1,7 +1,8 @@
 """Versions of an answer: the same sentence or cell with another value, in another document or later in it.
 
-Two sentences are versions of each other if they share most of their terms besides the answers and numbers.
-So do two cells by the names of their rows and columns.
+Two sentences are versions of each other if they share most of their terms besides the answers and numbers; in
+one document, the best one also shares a term with the question: two lines of a transcript may have only their
+speaker in common. So do two cells by the names of their rows and columns.
 The version that the question names comes first, then the one in force: of those that are neither drafts nor
 superseded the newest. With a year in the question it is the newest of that year or before.
 """
@@ -64,8 +65,10 @@ def _versions(
         key = answer_key(other.candidate.scored.span.readable)
         if key == words_of_best or not _are_alike(best, other):
             continue
-        is_inside = _document(other) == _document(best)
         around_other = _around(other, question, analyzer)
+        is_inside = _document(other) == _document(best)
+        if is_inside and around.isdisjoint(question.terms):
+            continue
         shared = len(around & around_other) / len(around | around_other)
         if numbers <= around_other and shared >= (MIN_SHARED_INSIDE if is_inside else MIN_SHARED):
             versions.setdefault(key, other)
