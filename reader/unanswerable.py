@@ -3,8 +3,10 @@
     article   the question on a passage of its article that does not hold the answer
     figures   the question with another number, on its own passage
     names     the question with another name, on its own passage
+    ranks     the question about another rank, as the third or the smallest for the first or the largest,
+              on its own passage
 
-The other number or name is not in the passage, so the passage cannot answer the question. SQuAD 2.0 has
+The other number, name or rank is not in the passage, so the passage cannot answer the question. SQuAD 2.0 has
 such questions among others (Rajpurkar et al., "Know What You Don't Know", 2018, table 2: entity swap).
 """
 
@@ -17,6 +19,26 @@ from .training import ReaderExample
 
 MAX_RIVALS = 3  # passages of an article, one of which is drawn
 MAX_DRAWS = 20  # of random numbers
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "last")
+OPPOSITES = {
+    "best": "worst",
+    "biggest": "smallest",
+    "earliest": "latest",
+    "fastest": "slowest",
+    "greatest": "smallest",
+    "highest": "lowest",
+    "largest": "smallest",
+    "latest": "earliest",
+    "longest": "shortest",
+    "lowest": "highest",
+    "newest": "oldest",
+    "oldest": "newest",
+    "shortest": "longest",
+    "smallest": "largest",
+    "tallest": "shortest",
+    "worst": "best",
+    "youngest": "oldest",
+}
 _WORD = re.compile(r"\w+")
 _FIGURE = re.compile(r"\b\d+(?:[.,]\d+)*\b")
 _NAME = re.compile(r"(?<=[^\s.!?:\"'“] )[A-Z]\w+(?:[ -][A-Z]\w+)*")  # not at the start of a sentence
@@ -90,7 +112,23 @@ def other_name(example: ReaderExample, article: Article, rng: random.Random) -> 
     return _replaced(example, old, [name for name in others if not title & set(name.lower().split())], rng)
 
 
-CHANGES = {"article": other_passage, "figures": other_figure, "names": other_name}
+def other_rank(example: ReaderExample, article: Article, rng: random.Random) -> ReaderExample | None:
+    """The question about another rank; None if it has no ordinal or superlative that is in the passage."""
+    asked = _WORD.findall(example.question)
+    held = [word for word in asked if word in article.words[example.passage]]
+    ordinals = [word for word in held if word in ORDINALS]
+    if ordinals:
+        old = rng.choice(ordinals)
+        others = [word for word in ORDINALS if word not in asked]
+    elif superlatives := [word for word in held if word in OPPOSITES]:
+        old = rng.choice(superlatives)
+        others = [OPPOSITES[old], f"second {old}", f"third {old}"]
+    else:
+        return None
+    return _replaced(example, old, [other for other in others if other not in example.passage.lower()], rng)
+
+
+CHANGES = {"article": other_passage, "figures": other_figure, "names": other_name, "ranks": other_rank}
 KINDS = tuple(CHANGES)
 
 

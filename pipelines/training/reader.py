@@ -43,7 +43,7 @@ from .questions import SHORTENED, folder_examples, is_validation, listed_example
 BASE = "base"
 UNANSWERABLE = 0.33  # questions that an article's other passages do not answer, for each answerable one
 FOLDER_SQUAD = 60000  # SQuAD questions beside those about folders
-CHANGED = 2500  # examples with another number, and the same number with another name
+CHANGED = 2500  # examples with another number, as many with another name, and as many with another rank
 MIN_VALIDATION = 200  # questions; between these limits, the number of questions to train on
 MAX_VALIDATION = 1000
 VALIDATION_UNANSWERABLE = 100  # of each kind
@@ -161,7 +161,7 @@ def beside_folders(datasets: Sequence[SquadDataset], limit: int, article: float,
     another passage of the article as a negative.
     """
     every, held_out = split_examples(datasets, None, seed)
-    changed = dict.fromkeys(("figures", "names"), min(1.0, CHANGED / len(every)))
+    changed = dict.fromkeys(("figures", "names", "ranks"), min(1.0, CHANGED / len(every)))
     rivals = {rival.id: rival.passage for rival in unanswerable(every, {"article": article}, seed)}
     rng = random.Random(seed)
     examples = []
