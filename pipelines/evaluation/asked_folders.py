@@ -154,7 +154,12 @@ class AnsweredWording:
     @property
     def confidence(self) -> float:
         """The confidence of the answer; 0 where it is declined by anything but its confidence."""
-        return (self.least.confidence or 0.0) if self.least.prediction else 0.0
+        return shown_confidence(self.least)
+
+
+def shown_confidence(record: QuestionRecord) -> float:
+    """The confidence of an answer that is shown; 0 where the question is declined."""
+    return (record.confidence or 0.0) if record.prediction else 0.0
 
 
 def answer_figures(rows: Sequence[AnsweredWording]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 It fits weights that rank the candidates of a question, the rule that ends reading early, and confidence in
 the best candidate. Each folder is left out in turn: all this is fitted on the others, and measured on the one
-left out. The threshold below which a question is declined is the lowest one that answers at most a tenth of
-the questions without an answer about the folders left out, and 15 % of those about one with enough of them.
+left out. The threshold below which a question is declined is the lowest one with which `ask` answers at most
+a tenth of the questions without an answer about the folders left out, and 15 % of those about one with enough
+of them.
 
 Everyday wordings are asked, fitted on and left out with their questions. Figures are given for all questions,
 and for each kind of wording.
@@ -12,7 +13,7 @@ and for each kind of wording.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate, chain
 from pathlib import Path
@@ -23,6 +24,7 @@ import numpy as np
 from spanwise.types import AskOptions, ProgressCallback, no_progress
 
 from ...eval.calibration import fit_listwise, fit_logistic, threshold_at
+from ...eval.questions import QuestionRecord
 from ...reader.evidence import (
     FEATURES,
     SHARED_PASSAGES,
@@ -34,7 +36,14 @@ from ...reader.evidence import (
 from ...reader.load import CALIBRATION, load_reader
 from ...retrieval.retrievers import stages_of
 from ..answering.ask import MIN_CANDIDATE_CONFIDENCE, N_CANDIDATES
-from ..evaluation.asked_folders import MAX_FALSE, AnsweredWording, AskedFolder, answer_figures, asked_folders
+from ..evaluation.asked_folders import (
+    MAX_FALSE,
+    AnsweredWording,
+    AskedFolder,
+    answer_figures,
+    asked_folders,
+    shown_confidence,
+)
 from ..library.loaded_models import DEFAULT_RETRIEVER, split_rerank
 from .candidate_observations import Observation, ObservedCandidate, observe
 from .verdicts import fit_verdicts
@@ -88,12 +97,23 @@ class Judgement:
 class FoldFit:
     """What is fitted on all folders but one.
 
-    calibration: with the threshold of all folders.
+    folder: the one that is left out.
+    calibration: of the reader.
     small: that of the small reader of a pair, or None.
     """
 
+    folder: AskedFolder
     calibration: Calibration
     small: Calibration | None = None
+
+    def answers(self, threshold: float | None = None) -> list[QuestionRecord]:
+        """The answers about the folder, with this threshold instead of the fitted one."""
+        return self.folder.decided(self.calibration, self.small, threshold)
+
+    def with_threshold(self, threshold: float) -> FoldFit:
+        """The same fit with another fitted threshold."""
+        small = self.small and replace(self.small, threshold=threshold)
+        return replace(self, calibration=replace(self.calibration, threshold=threshold), small=small)
 
 
 def calibrate(
@@ -119,7 +139,8 @@ def calibrate(
         for folder in asked:
             folder.record(on_progress)
         whole, fits = fit_folders(asked, full_name(retriever), on_progress)
-        held_out = held_out_answers(asked, fits, on_progress)
+        threshold, unseen, held_out = held_out_answers(fits, on_progress)
+    whole = replace(whole, threshold=threshold, unseen=unseen)
     figures = asdict(whole) | {"held_out": held_out}
     if yes_no is not None:
         rule, figures["verdicts"] = fit_verdicts(load_reader(str(reader)), yes_no, on_progress)
@@ -129,8 +150,8 @@ def calibrate(
 
 def fit_folders(
     asked: Sequence[AskedFolder], retriever: str, on_progress: ProgressCallback = no_progress
-) -> tuple[Calibration, dict[str, FoldFit]]:
-    """The calibration fitted on all folders, and for each one that of the others, all with one threshold."""
+) -> tuple[Calibration, list[FoldFit]]:
+    """The calibration fitted on all folders, and for each one that of the others, all without a threshold."""
     answerer = asked[0].answerer
     is_pair = asked[0].answerer.small is not None
     ends_early = getattr(answerer.reader, "answers_null", True) and not is_pair  # which reads all at once
@@ -152,40 +173,47 @@ def fit_folders(
         small_fits = fits_apart(alone, True)
         by_small = [judge(inside, fold) for inside, fold in zip(alone, small_fits, strict=True)]
         sure, by_group = sure_alone(by_small, by_group)
-        hopeless, by_group = hopeless_alone(by_small, by_group, unseen_folders(by_group)[0])
+        hopeless = hopeless_alone(by_small, by_group, fitted_threshold(absent_confidences(by_group)))
         whole = replace(whole, sure=sure, hopeless=hopeless)
         apart = [replace(fold, sure=sure, hopeless=hopeless) for fold in apart]
         small = small_fits
-    threshold, unseen = unseen_folders(by_group)
-    fits = {
-        folder.domain: FoldFit(
-            replace(fold, threshold=threshold), other and replace(other, threshold=threshold)
-        )
-        for folder, fold, other in zip(asked, apart, small, strict=True)
-    }
-    return replace(whole, threshold=threshold, unseen=unseen), fits
+    return whole, [FoldFit(*each) for each in zip(asked, apart, small, strict=True)]
 
 
 def held_out_answers(
-    asked: Sequence[AskedFolder], fits: Mapping[str, FoldFit], on_progress: ProgressCallback = no_progress
-) -> dict[str, Any]:
-    """The figures of the answers about each folder by the fit on the others; see `answer_figures`."""
+    fits: Sequence[FoldFit], on_progress: ProgressCallback = no_progress
+) -> tuple[float, UnseenFolders, dict[str, Any]]:
+    """The threshold that fits the answers about each folder, what it answers, and `answer_figures`."""
+    least = []
+    for number, fold in enumerate(fits):
+        on_progress("folders answered", number, len(fits))
+        least.append(fold.with_threshold(LEAST).answers())
+    threshold = fitted_threshold(
+        [[shown_confidence(record) for record in records if not record.answerable] for records in least]
+    )
     rows = []
-    for number, folder in enumerate(asked):
-        on_progress("folders answered", number, len(asked))
-        fold = fits[folder.domain]
-        ways = [folder.decided(fold.calibration, fold.small, threshold) for threshold in (None, LEAST, 0.0)]
+    for number, (fold, records) in enumerate(zip(fits, least, strict=True)):
+        on_progress("folders answered with the threshold", number, len(fits))
+        shown = fold.with_threshold(threshold).answers()
+        forced = fold.answers(0.0)
         rows += [
-            AnsweredWording(wording.everyday, *records)
-            for wording, *records in zip(folder.wordings, *ways, strict=True)
+            AnsweredWording(wording.everyday, *ways)
+            for wording, *ways in zip(fold.folder.wordings, shown, records, forced, strict=True)
         ]
     by_wording = {
         name: [row for row in rows if row.everyday is everyday]
         for name, everyday in (("plain", False), ("everyday", True))
     }
-    return answer_figures(rows) | {
+    figures = answer_figures(rows) | {
         name: answer_figures(part) if part else None for name, part in by_wording.items()
     }
+    n_absent = sum(not row.shown.answerable for row in rows)
+    n_answered = sum(not row.shown.answerable and not row.shown.scores["declined"] for row in rows)
+    shares = figures["false_by_folder"].values()
+    unseen = UnseenFolders(
+        len(fits), n_absent, n_answered, min(shares, default=0.0), max(shares, default=0.0)
+    )
+    return threshold, unseen, figures
 
 
 def keep_calibration(calibration: Calibration, folder: Path, retriever: str) -> None:
@@ -285,25 +313,17 @@ def sure_alone(
         (once.confidence for (once, _), n in zip(both, lost, strict=True) if n <= MAX_LOST * len(both)),
         default=1.0,
     )
-    return sure, _merged(alone, pair, lambda confidence: confidence >= sure)
-
-
-def _merged(
-    alone: Sequence[Sequence[Judgement]],
-    pair: Sequence[Sequence[Judgement]],
-    stands: Callable[[float], bool],
-) -> list[list[Judgement]]:
-    """The judgements of the pair, or those of the small reader where its confidence stands."""
-    return [
-        [once if stands(once.confidence) else twice for once, twice in zip(*judgements, strict=True)]
+    merged = [
+        [once if once.confidence >= sure else twice for once, twice in zip(*judgements, strict=True)]
         for judgements in zip(alone, pair, strict=True)
     ]
+    return sure, merged
 
 
 def hopeless_alone(
     alone: Sequence[Sequence[Judgement]], pair: Sequence[Sequence[Judgement]], threshold: float
-) -> tuple[float, list[list[Judgement]]]:
-    """The highest confidence up to which a small reader declines for both, and all judgements with this.
+) -> float:
+    """The highest confidence up to which a small reader declines for both.
 
     MAX_MISSED of the questions may miss what the pair shows right.
     """
@@ -312,11 +332,10 @@ def hopeless_alone(
         key=lambda judgements: judgements[0].confidence,
     )
     missed = accumulate(twice.shows(threshold) - once.shows(threshold) for once, twice in both)
-    hopeless = max(
+    return max(
         (once.confidence for (once, _), n in zip(both, missed, strict=True) if n <= MAX_MISSED * len(both)),
         default=0.0,
     )
-    return hopeless, _merged(alone, pair, lambda confidence: confidence <= hopeless)
 
 
 def shown_candidates(observation: Observation, calibration: Calibration) -> tuple[bool, ...]:
@@ -344,15 +363,16 @@ def shown_candidates(observation: Observation, calibration: Calibration) -> tupl
     return tuple(shown[:N_CANDIDATES])
 
 
-def unseen_folders(by_group: Sequence[Sequence[Judgement]]) -> tuple[float, UnseenFolders]:
-    """The threshold for folders that were left out of the fit, and what it answers about them."""
-    absent = [[each.confidence for each in part if not each.answerable] for part in by_group]
+def absent_confidences(by_group: Sequence[Sequence[Judgement]]) -> list[list[float]]:
+    """For each folder the confidences of its questions without an answer."""
+    return [[each.confidence for each in part if not each.answerable] for part in by_group]
+
+
+def fitted_threshold(absent: Sequence[Sequence[float]]) -> float:
+    """The threshold for these confidences, by folder, in answers to questions without an answer."""
     pooled = list(chain.from_iterable(absent))
     limits = [threshold_at(part, MAX_FALSE_OF_FOLDER) for part in absent if len(part) >= LEAST_ABSENT]
-    threshold = max([threshold_at(pooled, MAX_FALSE), *limits])
-    answered = [sum(confidence >= threshold for confidence in part) for part in absent]
-    shares = [n / max(1, len(part)) for n, part in zip(answered, absent, strict=True)]
-    return threshold, UnseenFolders(len(absent), len(pooled), sum(answered), min(shares), max(shares))
+    return max([threshold_at(pooled, MAX_FALSE), *limits])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,11 @@ from spanwise.pipelines.evaluation.asked_folders import AnsweredWording, AskedFo
 from spanwise.pipelines.training.calibration import (
     FoldFit,
     Judgement,
+    absent_confidences,
     calibrate,
     fit,
     fits_apart,
+    fitted_threshold,
     held_out_answers,
     hopeless_alone,
     judge,
@@ -30,7 +32,6 @@ from spanwise.pipelines.training.calibration import (
     shortened,
     shown_candidates,
     sure_alone,
-    unseen_folders,
 )
 from spanwise.pipelines.training.candidate_observations import (
     Observation,
@@ -72,7 +73,6 @@ def test_a_calibration_is_fitted_kept_and_fitted_again_without_reading(
     assert code == 0, err
     figures = json.loads(out)
     assert [figures["held_out"][kind]["questions"] for kind in ("plain", "everyday")] == [60, 2]
-    assert 0 <= figures["held_out"]["false"] <= 1
     assert figures["held_out"]["everyday"]["false"] == 0
     digest = load_reader(str(reader)).digest
     assert load_calibration(str(reader), digest).threshold == figures["threshold"]
@@ -129,7 +129,7 @@ def made_up(n: int) -> list[Observation]:
 
 def test_confidence_and_threshold_hold_on_other_questions():
     calibration = fit(made_up(600), "r", "made-up questions")
-    threshold, _ = unseen_folders([judge(made_up(600), calibration)])
+    threshold = fitted_threshold(absent_confidences([judge(made_up(600), calibration)]))
     judged = judge(made_up(900)[600:], calibration)
     confidences = [each.confidence for each in judged]
     right = [float(each.right) for each in judged]
@@ -199,12 +199,10 @@ def judged(confidence: float, right: bool = True, answerable: bool = True, candi
 
 
 def test_the_threshold_holds_for_all_folders_together_and_for_each():
-    calm = [judged(0.1, right=False, answerable=False)] * 40
-    eager = [judged(c, right=False, answerable=False) for c in (*[0.6] * 7, 0.5, *[0.1] * 42)]
-    threshold, unseen = unseen_folders([calm, eager])
-    assert 0.5 < threshold < 0.6
-    assert unseen == UnseenFolders(2, 90, 7, 0.0, 0.14)
-    assert unseen_folders([calm, eager[1:]])[0] < 0.5  # too few questions about this folder alone
+    calm = [0.1] * 40
+    eager = [*[0.6] * 7, 0.5, *[0.1] * 42]
+    assert 0.5 < fitted_threshold([calm, eager]) < 0.6
+    assert fitted_threshold([calm, eager[1:]]) < 0.5  # too few questions about this folder alone
 
 
 def test_a_small_reader_stands_where_it_loses_nothing():
@@ -222,13 +220,11 @@ def test_a_small_reader_declines_for_both_where_that_misses_nothing():
     absent = {"right": False, "answerable": False}
     alone = [[judged(0.1, **absent), judged(0.2, **absent), judged(0.3, right=False), judged(0.4, **absent)]]
     pair = [[judged(0.6, **absent), judged(0.2, **absent), judged(0.6), judged(0.2, **absent)]]
-    hopeless, merged = hopeless_alone(alone, pair, 0.5)
-    assert hopeless == 0.2
-    assert merged == [[*alone[0][:2], *pair[0][2:]]]
+    assert hopeless_alone(alone, pair, 0.5) == 0.2
     pair[0][2] = judged(0.2, right=False, candidates=(False,))
-    assert hopeless_alone(alone, pair, 0.5)[0] == 0.4
+    assert hopeless_alone(alone, pair, 0.5) == 0.4
     pair[0][2] = judged(0.2, right=False, candidates=(True,))
-    assert hopeless_alone(alone, pair, 0.5)[0] == 0.2
+    assert hopeless_alone(alone, pair, 0.5) == 0.2
 
 
 def answered(confidence: float, answerable: bool = True, folder: str = "mills", **scores) -> AnsweredWording:
@@ -266,15 +262,19 @@ def test_the_figures_are_shares_of_the_questions_that_they_are_about():
 
 
 @pytest.mark.parametrize(
-    ("text", "right"), [("Which documents mention the tram?", "1 document"), ("How old is Bo?", "29")]
+    ("text", "right", "threshold", "answered"),
+    [("Which documents mention the tram?", "1 document", 0.0, 1), ("How old is Bo?", "29", 0.6427, 0)],
 )
-def test_an_answer_from_a_table_or_a_list_of_documents_counts(folder, indexed, text, right):
+def test_answers_from_tables_and_lists_of_documents_count(folder, indexed, text, right, threshold, answered):
     (folder / "keepers.csv").write_text("Keeper,Age\nIda,41\nBo,29\n")
     question = FolderQuestion("q", text, "factoid", (right,), ("keepers.csv",), True)
-    absent = replace(question, id="n", question="Who sold the weir?", answers=(), answerable=False)
+    absent = replace(question, id="n", answers=(), answerable=False)
     with indexed(folder) as library:
-        asked = asker(library, ("weir", 3.0, 1.0), ("Bo", 1.0, 3.0))
+        asked = asker(library, ("Bo", 1.0, 3.0))
         wordings = [Wording(question, False), Wording(absent, True)]
-        fits = {"mills": FoldFit(by_margin(0.5))}
-        figures = held_out_answers([AskedFolder("mills", wordings, asked)], fits)
-    assert (figures["right"], figures["plain"]["right"], figures["everyday"]["false"]) == (1, 1, 1)
+        fold = FoldFit(AskedFolder("mills", wordings, asked), by_margin(0.99))
+        fitted, unseen, figures = held_out_answers([fold])
+    assert fitted == pytest.approx(threshold, abs=1e-4)
+    assert unseen == UnseenFolders(1, 1, answered, answered, answered)
+    assert figures["right_forced"] == 1
+    assert figures["plain"]["right"] == figures["everyday"]["false"] == answered
