@@ -41,8 +41,8 @@ FAST = "fast"
 READER_VARIABLE = "SPANWISE_READER"
 WEIGHTS_SHA256 = {
     "colbert/student.safetensors": "df877bd54df1a736bcd0f5c5645291bb0b372d79f692828e12569af9e5a89fdc",
-    "reader/reader.safetensors": "825616352f9817cc23f5aa82256f447ed4cecb7fcae5f131ac63a6e3cf4f06f1",
-    "second/second.safetensors": "ad99b593e62d8f8ee5b3836829eccfa2a3c888634a21e7ec75a32f1dcdf3863c",
+    "reader/reader.safetensors": "1c19611d35e7e00ef477a36ec4574829422544330acce0ee7f2d569d9bff82b6",
+    "second/second.safetensors": "aa1e5f333ebb764672adca6799b35862966305eb6ece86ab41f0cf6fd55c62f6",
 }
 
 CONFIG = "config.json"
